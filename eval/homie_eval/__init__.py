@@ -1,0 +1,1 @@
+"""Benchmarks: tasks, metrics, reading of bags, scores, reports, videos. Pure Python, no ROS."""

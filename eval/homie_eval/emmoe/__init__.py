@@ -1,0 +1,1 @@
+"""EMMOE: its tasks and metrics (arXiv 2503.08604)."""

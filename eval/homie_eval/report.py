@@ -1,0 +1,230 @@
+"""The report of a run: one HTML file that needs nothing else, with every step's views, words and outcome.
+
+Everything that a model wrote is text in it, never markup; the page runs no script and loads nothing from elsewhere. The
+videos lie beside it and are linked by name.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+
+from jinja2 import Environment, StrictUndefined
+
+from homie_core.episode import Step
+from homie_core.errors import ErrorCode
+from homie_eval.bag import EPISODE_INFO, Bag, BagError, Record
+from homie_eval.emmoe.metrics import METRICS, EpisodeScore
+from homie_eval.images import ImageError, from_image, to_jpeg
+from homie_eval.score import ScoredEpisode, format_errors, format_outcome, format_value, score_bag
+from homie_eval.video import VIDEOS
+
+REPORT = "report.html"
+OBSERVATION = "observation"
+
+_VIDEO_TITLES = {"head.mp4": "Head camera", "third_person.mp4": "Third person"}
+_METRIC_TITLES = {
+    "SR": "Success",
+    "PLWSR": "Path-length weighted success",
+    "TP": "Task progress",
+    "SRR": "Success re-plan rate",
+    "SER": "Success end rate",
+    "GC": "Goal conditions",
+}
+_ERROR_TITLES = {
+    ErrorCode.HAND_FULL: "hand full",
+    ErrorCode.HAND_EMPTY: "hand empty",
+    ErrorCode.CONTAINER_CLOSED: "container closed",
+    ErrorCode.NOT_INTERACTIVE: "not interactive",
+    ErrorCode.TOO_FAR: "too far",
+    ErrorCode.TOO_CLOSE: "too close",
+    ErrorCode.NOT_IN_LIST: "not in the list",
+    ErrorCode.UNKNOWN_TARGET: "unknown target",
+    ErrorCode.TOO_DIFFICULT: "execution failed",
+    ErrorCode.OBJECT_MISSING: "object lost",
+}
+
+Views = Mapping[str, bytes]
+"""The views before one step: JPEG files by name (front, left, back, right)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportEpisode:
+    """One episode of a report. ``views`` are by step, counted from 1; steps without views have no entry."""
+
+    scored: ScoredEpisode
+    views: Mapping[int, Views] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
+
+
+def write_report(path: str | Path, folder: Path) -> Path:
+    """Write the report of a bag into ``folder``, which must exist, and return its path.
+
+    Videos that lie in ``folder`` already (see :func:`homie_eval.video.write_videos`) are shown in it.
+
+    Raises:
+        BagError: there is no bag, or it holds no episode that can be scored.
+        OSError: the file cannot be written.
+    """
+    scores = score_bag(path)
+    if not scores.episodes:
+        raise BagError(f"{path} holds no episode that can be scored: {'; '.join(scores.problems)}")
+    with Bag(path) as bag:
+        views = _views(bag)
+    episodes = [_episode(scored, views.get(scored.trajectory.info.episode_id, [])) for scored in scores.episodes]
+    report = folder / REPORT
+    page = render(episodes, [name for name in VIDEOS if (folder / name).is_file()], scores.problems)
+    report.write_text(page, encoding="utf-8", errors="replace")
+    return report
+
+
+def render(episodes: Sequence[ReportEpisode], videos: Sequence[str] = (), problems: Sequence[str] = ()) -> str:
+    """The page itself. ``videos`` are names of files beside it."""
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    folder = files("homie_eval") / "templates"
+    template = environment.from_string(folder.joinpath("report.html.j2").read_text(encoding="utf-8"))
+    return template.render(
+        style=folder.joinpath("report.css").read_text(encoding="utf-8"),
+        title=episodes[0].scored.trajectory.info.instruction if len(episodes) == 1 else f"{len(episodes)} episodes",
+        episodes=[_page_episode(episode) for episode in episodes],
+        videos=[{"name": name, "title": _VIDEO_TITLES[name]} for name in videos],
+        problems=list(problems),
+    )
+
+
+def _views(bag: Bag) -> dict[str, list[Views]]:
+    """The views of each episode in the order of decisions. One observation comes before each decision."""
+    current: dict[str, str] = {}
+    found: dict[str, list[Views]] = {}
+    for record in bag.records(EPISODE_INFO, OBSERVATION):
+        if record.topic.ends_with(EPISODE_INFO):
+            with contextlib.suppress(BagError):  # then the episode is not in the report either
+                current[record.topic.namespace(EPISODE_INFO)] = record.decode().episode_id
+            continue
+        namespace = record.topic.namespace(OBSERVATION)
+        if namespace in current:
+            found.setdefault(current[namespace], []).append(dict(_encoded(record)))
+    return found
+
+
+def _encoded(observation: Record) -> Iterator[tuple[str, bytes]]:
+    """The views of one observation that can be read."""
+    try:
+        message = observation.decode()
+    except BagError:
+        return
+    for name, image in zip(message.view_names, message.views, strict=False):
+        with contextlib.suppress(ImageError):
+            yield name, to_jpeg(from_image(image))
+
+
+def _episode(scored: ScoredEpisode, views: Sequence[Views]) -> ReportEpisode:
+    steps = scored.trajectory.steps
+    problems = []
+    if views and len(views) not in (len(steps), len(steps) + 1):
+        problems.append(f"{len(views)} observations for {len(steps)} steps: views may belong to another step")
+    return ReportEpisode(scored, dict(enumerate(views, start=1)), tuple(problems))
+
+
+def _page_episode(episode: ReportEpisode) -> dict[str, object]:
+    """What the template shows of one episode; every value is plain data."""
+    trajectory, score = episode.scored.trajectory, episode.scored.score
+    info, result = trajectory.info, trajectory.result
+    return {
+        "info": info,
+        "task": episode.scored.task.id,
+        "success": score.success,
+        "judged": score.judged,
+        "outcome": format_outcome(score),
+        "cause": result.cause if result else "",
+        "facts": _facts(episode.scored),
+        "metrics": _metrics(score),
+        "nodes": _nodes(score),
+        "goal": [] if score.goal is None else score.goal.verdicts,
+        "notes": (*score.problems, *episode.problems),
+        "agrees": episode.scored.agrees,
+        "steps": [_page_step(step, episode.views.get(step.index, {}), score) for step in trajectory.steps],
+        "configuration": _pretty(info.configuration_json),
+        "task_json": _pretty(info.task_json),
+        "versions": sorted(info.versions.items()),
+    }
+
+
+def _facts(scored: ScoredEpisode) -> list[tuple[str, str]]:
+    info, result = scored.trajectory.info, scored.trajectory.result
+    facts = [
+        ("Planner", info.planner),
+        ("Setting", info.setting.replace("_", " ")),
+        ("Scene", info.scene),
+        ("Seed, trial", f"{info.seed}, {info.trial}"),
+        ("Steps", f"{scored.score.steps} of at most {info.max_steps}, expert {scored.task.expert_length}"),
+        ("Errors", format_errors(scored.score.errors)),
+    ]
+    if result is not None:
+        facts.append(("Time", f"{_seconds(result.wall_seconds)} wall, {_seconds(result.sim_seconds)} simulated"))
+    return facts
+
+
+def _metrics(score: EpisodeScore) -> list[dict[str, object]]:
+    values = score.values
+    return [
+        {
+            "name": name,
+            "title": _METRIC_TITLES[name],
+            "text": format_value(values[name]) if values[name].defined else "n/a",
+            "share": values[name].number if values[name].defined else None,
+            "reason": values[name].reason,
+        }
+        for name in METRICS
+    ]
+
+
+def _nodes(score: EpisodeScore) -> list[dict[str, object]]:
+    """The nodes of the best key path, each with the step that matched it, if one did."""
+    progress = score.progress
+    matched = [*progress.steps, *([None] * (len(progress.path) - len(progress.steps)))]
+    return [{"text": node.brackets(), "step": step} for node, step in zip(progress.path, matched, strict=True)]
+
+
+def _page_step(step: Step, views: Views, score: EpisodeScore) -> dict[str, object]:
+    matched = score.progress.steps
+    code = step.error_code
+    return {
+        "index": step.index,
+        "subtask": step.subtask,
+        "success": step.success,
+        "code": "" if code is None else code.value,
+        "code_title": "" if code is None else _ERROR_TITLES[code],
+        "node": matched.index(step.index) + 1 if step.index in matched else None,
+        "analysis": step.analysis,
+        "feedback": step.feedback,
+        "before": step.inventory_before,
+        "after": step.inventory_after,
+        "attempts": step.attempts,
+        "planner_time": _seconds(step.planner_wall_seconds),
+        "execution_time": _seconds(step.execution_wall_seconds),
+        "sim_time": _seconds(step.sim_seconds),
+        "tokens": (step.tokens_in, step.tokens_out) if step.tokens_in or step.tokens_out else None,
+        "prompt": step.prompt,
+        "raw_output": step.raw_output,
+        "views": [(name, f"data:image/jpeg;base64,{base64.b64encode(data).decode()}") for name, data in views.items()],
+    }
+
+
+def _seconds(seconds: float) -> str:
+    if seconds >= 60:
+        return f"{int(seconds // 60)} min {seconds % 60:.0f} s"
+    return f"{seconds:.1f} s" if seconds >= 1 else f"{1000 * seconds:.0f} ms"
+
+
+def _pretty(text: str) -> str:
+    """JSON with line breaks; anything else as it is."""
+    try:
+        return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+    except json.JSONDecodeError:
+        return text

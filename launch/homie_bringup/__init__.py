@@ -1,0 +1,1 @@
+"""The ``homie`` command and the graph of nodes that it and the launch files start."""

@@ -1,0 +1,104 @@
+"""The ``homie`` command.
+
+Exit codes: 0 done, 1 the infrastructure failed, 2 bad input (one line on stderr says what), 130 stopped by Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+EXIT_BAD_INPUT = 2
+EXIT_INTERRUPTED = 130
+
+BAG = click.Path(path_type=Path)
+
+
+@click.group()
+def homie() -> None:
+    """Plan household tasks with a multimodal model, carry them out, and score every run."""
+
+
+@homie.command()
+@click.option("--task", default="100", show_default=True, help="Its number or name in the suite, or a YAML file.")
+@click.option("--planner", default="expert", show_default=True, help="Backend: expert, or replay:FILE.")
+@click.option("--house", default="", help="House instead of the task's own: a name or a YAML file.")
+@click.option(
+    "--setting", default="background_information", show_default=True, help="Or no_background_information (paper, 3.3)."
+)
+@click.option("--seed", default="0", show_default=True, help="Seed of the world and of the skills' search.")
+@click.option("--trial", default="1", show_default=True, help="Number of this trial of the task.")
+@click.option("--max-steps", default="20", show_default=True, help="Steps after which the episode stops.")
+@click.option("--video-fps", default="5", show_default=True, help="Video pictures per simulated second; 0 for none.")
+@click.option("--processes", is_flag=True, help="One process per node.")
+@click.option("--attach", is_flag=True, help="Use the nodes that already run in this ROS domain.")
+@click.option("--runs", type=BAG, default=Path("runs"), show_default=True, help="Gets a new folder for this run.")
+def demo(processes: bool, attach: bool, runs: Path, **values: str) -> None:
+    """Run one task from start to report."""
+    # ROS and the physics engine are imported when a command needs them: `homie --help` stays quick.
+    from rich.console import Console
+
+    from homie_bringup.demo import Layout, run_demo
+    from homie_bringup.domain import DomainError
+    from homie_bringup.run_folder import RunFolderError
+    from homie_bringup.settings import SettingsError, check
+
+    if processes and attach:
+        raise click.UsageError("--processes and --attach exclude each other")
+    layout = Layout.PROCESSES if processes else Layout.ATTACH if attach else Layout.COMPOSED
+    try:
+        code = run_demo(check(**values), layout, runs, Console())
+    except (SettingsError, RunFolderError, DomainError) as error:
+        raise click.UsageError(str(error)) from error
+    raise click.exceptions.Exit(code)
+
+
+@homie.command()
+@click.argument("bags", nargs=-1, required=True, type=BAG)
+def score(bags: tuple[Path, ...]) -> None:
+    """Score recorded bags; no ROS is needed."""
+    from homie_eval.bag import BagError
+    from homie_eval.score import format_bag, score_bag
+
+    for bag in bags:
+        try:
+            click.echo(format_bag(score_bag(bag)))
+        except BagError as error:
+            raise click.UsageError(str(error)) from error
+
+
+@homie.command()
+@click.argument("bag", type=BAG)
+@click.option("--out", type=BAG, help="Folder for the report and the videos; by default the bag's parent.")
+def report(bag: Path, out: Path | None) -> None:
+    """Make the report and the videos of a recorded bag again."""
+    from homie_bringup.pages import write_pages
+    from homie_eval.bag import BagError
+    from homie_eval.video import VideoError
+
+    try:
+        pages = write_pages(bag, out or bag.resolve().parent)
+    except (BagError, VideoError) as error:
+        raise click.UsageError(str(error)) from error
+    for page in pages:
+        click.echo(page)
+
+
+def main() -> None:
+    """Run the command; whatever is wrong with the input is one line on stderr and exit code 2."""
+    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    try:
+        code = homie(standalone_mode=False)
+    except click.ClickException as error:
+        click.echo(f"homie: {error.format_message()}", err=True)
+        sys.exit(EXIT_BAD_INPUT)
+    except click.Abort:
+        sys.exit(EXIT_INTERRUPTED)
+    sys.exit(code or 0)
+
+
+if __name__ == "__main__":
+    main()

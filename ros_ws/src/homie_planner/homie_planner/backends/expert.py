@@ -1,0 +1,152 @@
+"""The expert: knows the state of the world and the task's goal, and plans by search.
+
+It replans from the actual state whenever the world is not as its plan expected, after every failure at the latest. It
+makes no mistake that the symbols can show, so that it must reach 100 % on a task that is not broken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from homie_core import key_path, names
+from homie_core.episode import Step
+from homie_core.key_path import KeyPath
+from homie_core.names import Role
+from homie_core.subtask import Subtask
+from homie_core.symbolic import END, Act, Domain, State, from_world
+from homie_core.vocabulary import CLOSE, GO_TO, OPEN, PICK, PUT
+from homie_core.world_state import Kind, WorldState
+from homie_eval.emmoe.tasks import Task, TaskError, from_json
+from homie_planner.backend import Capabilities, Deadline, PlannerError, PlanReply, PlanRequest
+from homie_planner.backends import analysis
+from homie_planner.parsing import reply_text
+from homie_planner.search import NoPlan, Problem, Rest, search
+
+_ROLES = {PICK.name: Role.PICK, PUT.name: Role.PUT_OBJECT, OPEN.name: Role.OPEN, CLOSE.name: Role.CLOSE}
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """The acts still to do, and the state that each one should lead to."""
+
+    acts: tuple[Act, ...]
+    domain: Domain
+    state: State
+
+
+class Expert:
+    """The privileged planner. See the head of this file."""
+
+    name = "expert"
+    capabilities = Capabilities(privileged=True)
+
+    def __init__(self) -> None:
+        self._near = ""
+        self._plan: _Plan | None = None
+
+    def reset(self) -> None:
+        self._near = ""
+        self._plan = None
+
+    def plan(self, request: PlanRequest, deadline: Deadline) -> PlanReply:
+        if request.world is None:
+            raise PlannerError("the expert needs the state of the world")
+        task = _task(request.task_json)
+        last = request.steps[-1] if request.steps else None
+        plan = self._continued(request.world, last) or self._searched(task, request.world, request.steps)
+        act, purpose = plan.acts[0], plan.acts[1] if len(plan.acts) > 1 else END
+        after = plan.domain.apply(plan.state, act)
+        self._plan = _Plan(plan.acts[1:], plan.domain, after)
+        spoken = _spoken(task, request.world)
+        subtask = _subtask(act, spoken)
+        why = _subtask(purpose, spoken) if act.verb == GO_TO.name else None
+        target = request.world.get(act.target)
+        chosen = replace(subtask, model=_model(subtask, None if target is None else target.kind))
+        return PlanReply(reply_text(analysis.sentence(last, subtask, why), chosen))
+
+    def _continued(self, world: WorldState, last: Step | None) -> _Plan | None:
+        """The rest of the last plan, if its first act had just the effect that was expected."""
+        plan = self._plan
+        if plan is None or last is None or not last.success:
+            # wherever the robot stands after a failure, it was not good enough
+            self._near = ""
+            return None
+        self._near = plan.state.near
+        _, actual = from_world(world, plan.domain.categories)
+        return plan if actual._replace(near=self._near) == plan.state else None
+
+    def _searched(self, task: Task, world: WorldState, steps: Sequence[Step]) -> _Plan:
+        present = frozenset(thing.category for thing in world.objects)
+        rests = _rests(task.paths, steps, present)
+        spoken = {thing.id: names.name_of(thing.id, world) for thing in world.objects}
+        failure = NoPlan("no plan")
+        for relevant in (_relevant(task), None):
+            domain, state = from_world(world, relevant)
+            near = self._near if self._near in domain.categories else ""
+            start = state._replace(near=near)
+            try:
+                acts = search(Problem(domain, start, rests, task.conditions, spoken, present))
+            except NoPlan as error:
+                failure = error
+                continue
+            return _Plan(acts, domain, start)
+        raise PlannerError(str(failure)) from failure
+
+
+def _task(text: str) -> Task:
+    try:
+        return from_json(text)
+    except TaskError as error:
+        raise PlannerError(f"the expert needs the task with its goal and key paths: {error}") from error
+
+
+def _rests(paths: Sequence[KeyPath], steps: Sequence[Step], present: frozenset[str]) -> tuple[Rest, ...]:
+    """What is left of each key path after ``steps``."""
+    rests = []
+    for path in paths:
+        matched = len(key_path.task_progress([path], steps, present).steps)
+        rests.append(tuple(key_path.pattern(node, present) for node in path[matched:]))
+    return tuple(rests)
+
+
+def _relevant(task: Task) -> frozenset[str]:
+    """Ids and categories that the task speaks of. What is left out cannot be needed, save as a place to put things."""
+    spoken = {name for condition in task.conditions for name in condition.names()}
+    for node in {node for path in task.paths for node in path}:
+        for text in (node.target, node.destination):
+            spoken.update(names.parse(text).categories)
+        if node.destination:
+            spoken.add(names.canonical(node.destination, role=Role.PUT_PLACE))
+    return frozenset(spoken)
+
+
+def _spoken(task: Task, world: WorldState) -> dict[str, str]:
+    """How the expert calls each thing: as the task does where that is clear, else by its canonical name."""
+    spoken = {thing.id: names.name_of(thing.id, world) for thing in world.objects}
+    for path in task.paths:
+        for node in path:
+            for text in (node.target, node.destination):
+                category = names.canonical(text, {thing.category for thing in world.objects})
+                things = list(world.of_category(category))
+                if len(things) == 1 and spoken[things[0].id] == category:
+                    spoken[things[0].id] = text
+    return spoken
+
+
+def _subtask(act: Act, spoken: Mapping[str, str]) -> Subtask:
+    target = spoken.get(act.target, act.target)
+    return Subtask(act.verb, target, spoken.get(act.destination, act.destination))
+
+
+def _model(subtask: Subtask, kind: Kind | None) -> str:
+    """The model that the paper gives to the action (appendix D and table E2)."""
+    match subtask.action:
+        case GO_TO.name:
+            return "PixNav" if kind is Kind.OBJECT else "NoMaD"
+        case PICK.name | PUT.name:
+            return "RT-1-X"
+        case OPEN.name | CLOSE.name:
+            return "octo"
+        case _:
+            return ""

@@ -1,0 +1,1 @@
+"""Live referees and the recorder: they only listen, and never touch an episode."""

@@ -1,0 +1,1 @@
+"""What the nodes share: waiting with deadlines, action servers that keep spinning, conversions, hosting of nodes."""

@@ -1,0 +1,243 @@
+"""Open and close: move a door or a drawer by its handle, arm alone, the base standing still.
+
+The fingers close round the bar, and the hand follows the course of the handle; it may turn about the bar on the way, since
+the bar turns between the fingers. Where to stand, and how to take the bar, is searched for such that the whole course is
+within reach and the door passes by the robot.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from homie_core.world_state import Kind
+
+from homie_skills import cartesian, grasp_planning, standing
+from homie_skills.floor_map import FloorMap
+from homie_skills.geometry import make_pose, rotation_x, rotation_z, translation
+from homie_skills.manipulator import BasePose, Manipulator
+from homie_skills.planning_scene import HAND, Handle
+from homie_skills.robot import FloatArray, GraspFailed, NoGrasp, Stalled, UnknownTarget
+
+DOOR_OPEN = math.radians(85)
+"""Angle to which a door is pulled."""
+DOOR_OPEN_ENOUGH = math.radians(75)
+DRAWER_OPEN_SHARE = 0.95
+DRAWER_OPEN_ENOUGH = 0.75
+"""Shares of a drawer's travel."""
+CLOSED_ENOUGH = 0.04
+"""Open fraction below which a container counts as closed."""
+
+PULL_SPEED = 0.45
+ROUNDS = 3
+"""How many times a container is taken by the handle before it counts as stalled."""
+
+COURSE_STEP = {True: math.radians(4), False: 0.02}
+"""Step along the course by whether the joint is a hinge: radians or metres."""
+APPROACH = 0.08
+BAR_OPENING = 0.08
+MIN_BAR = 0.012
+"""Opening of the fingers below which there is no bar between them."""
+SHORTEST_COURSE = 0.25
+"""Share of the way that a course must cover to be worth it."""
+
+TURNS = tuple(math.radians(degrees) for degrees in (-25, 25, -50, 50, 0, 70, -70))
+"""Angles of the hand about the bar."""
+HEIGHTS = (0.0, 0.12, -0.12)
+"""Where along an upright bar it is taken."""
+DISTANCES = (0.85, 0.95, 0.75, 1.05, 0.65)
+STANDING_TURNS = (0.0, 0.5, -0.5)
+STANDINGS = 60
+PLANS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class HandlePlan:
+    """Where to stand, the way to the bar, the course with it, and the way off; joints (n, 8) each.
+
+    ``reached`` is the position of the container's joint at the end of the course.
+    """
+
+    base: BasePose
+    approach: FloatArray
+    course: FloatArray
+    retreat: FloatArray
+    reached: float
+
+
+def open_(manipulator: Manipulator, target: str) -> None:
+    """Open a door to about 85 degrees, or a drawer nearly to its end.
+
+    Raises:
+        UnknownTarget: it has no handle.
+        NoGrasp: the handle is out of reach, or the hand is full.
+        NoMotion: no arm motion leads there.
+        GraspFailed: the fingers closed on nothing.
+        Stalled: it did not move far enough.
+    """
+    handle = manipulator.scene.handle(target)
+    goal = DOOR_OPEN if handle.is_hinge else DRAWER_OPEN_SHARE * handle.upper
+    enough = DOOR_OPEN_ENOUGH if handle.is_hinge else DRAWER_OPEN_ENOUGH * handle.upper
+    _move(manipulator, target, goal, lambda position: position >= enough)
+
+
+def close(manipulator: Manipulator, target: str) -> None:
+    """Close a door or drawer.
+
+    Raises:
+        as for :func:`open_`.
+    """
+    handle = manipulator.scene.handle(target)
+    full = math.pi / 2 if handle.is_hinge else handle.upper
+    _move(manipulator, target, 0.0, lambda position: position <= CLOSED_ENOUGH * full)
+
+
+def _move(manipulator: Manipulator, target: str, goal: float, enough: Callable[[float], bool]) -> None:
+    """Take the handle and move the container's joint to ``goal``, in several rounds if need be."""
+    _check(manipulator, target)
+    scene = manipulator.scene
+    for attempt in range(ROUNDS):
+        if enough(scene.container_position(target)):
+            break
+        manipulator.report("plan", attempt / ROUNDS)
+        plan = _plan_and_stand(manipulator, target, goal)
+        _carry_out(manipulator, target, plan)
+    manipulator.report("fold", 0.9)
+    manipulator.stow()
+    position = scene.container_position(target)
+    if not enough(position):
+        raise Stalled(f"{target} stands at {position:.2f} instead of {goal:.2f} (radians or metres)")
+
+
+def _check(manipulator: Manipulator, target: str) -> None:
+    thing = manipulator.state.get(target)
+    if thing is None or thing.kind is not Kind.CONTAINER:
+        raise UnknownTarget(f"{target!r} is nothing that opens")
+    if manipulator.state.held:
+        raise NoGrasp(f"the hand is full: it holds {manipulator.state.held}")
+
+
+def _plan_and_stand(manipulator: Manipulator, target: str, goal: float) -> HandlePlan:
+    """A plan for where the robot stands; it drives when the plan is for somewhere else, and plans again there."""
+    for _ in range(PLANS):
+        plan = plan_course(manipulator, target, goal, _standings(manipulator, target))
+        if plan.base == manipulator.scene.base:
+            return plan
+        manipulator.report("drive", 0.1)
+        manipulator.drive_to(plan.base)
+    return plan_course(manipulator, target, goal, [manipulator.scene.base])
+
+
+def _carry_out(manipulator: Manipulator, target: str, plan: HandlePlan) -> None:
+    manipulator.report("reach", 0.3)
+    manipulator.open_hand()
+    manipulator.move_to([plan.approach[0]])
+    manipulator.report("grasp", 0.4)
+    manipulator.run(plan.approach, PULL_SPEED, smooth=False)
+    outcome = manipulator.close_hand()
+    if outcome.opening < MIN_BAR:
+        manipulator.open_hand()
+        raise GraspFailed(f"the fingers closed to {100 * outcome.opening:.1f} cm: the handle of {target} is not between them")
+    manipulator.report("move", 0.5)
+    manipulator.run(plan.course, PULL_SPEED, smooth=False)
+    manipulator.report("release", 0.8)
+    manipulator.open_hand()
+    back = manipulator.scene.hand_pose @ translation(-APPROACH, 0, 0)
+    with manipulator.scene.tolerating_start():
+        path = manipulator.line(manipulator.joints, back)
+        if path is not None:
+            manipulator.run(path, PULL_SPEED, smooth=False)
+
+
+def _standings(manipulator: Manipulator, target: str) -> Iterator[BasePose]:
+    """Where to stand to move the handle: here first, then before the closed container, then round the handle."""
+    scene = manipulator.scene
+    yield scene.base
+    floor = FloorMap(scene)
+    with scene.trying():
+        scene.place_container(target, 0.0)
+        closed = scene.handle(target).pose
+    front = math.atan2(closed[1, 0], closed[0, 0])
+    found = standing.around(floor, closed[:2, 3], scene.base, DISTANCES, front, STANDING_TURNS)
+    yield from found[:STANDINGS]
+
+
+def plan_course(manipulator: Manipulator, target: str, goal: float, standings: Iterable[BasePose]) -> HandlePlan:
+    """How to take the handle of ``target`` and move its joint to ``goal``.
+
+    The first standing pose from which the whole course is within reach; else the one that leads furthest.
+
+    Raises:
+        NoGrasp: the handle is out of reach, or the course is cut short from everywhere.
+    """
+    scene = manipulator.scene
+    start = scene.container_position(target)
+    best: HandlePlan | None = None
+    with scene.allowing((HAND, f"{target}/handle")):
+        for base in standings:
+            with manipulator.standing_at(base):
+                if grasp_planning.base_hits(manipulator):
+                    continue
+                for grip in _grips(scene.handle(target)):
+                    plan = _try_course(manipulator, target, grip, goal)
+                    if plan is None:
+                        continue
+                    if abs(plan.reached - goal) < 1e-6:
+                        return plan
+                    if best is None or abs(plan.reached - start) > abs(best.reached - start):
+                        best = plan
+    if best is None or abs(best.reached - start) < SHORTEST_COURSE * abs(goal - start):
+        raise NoGrasp(f"the handle of {target} cannot be moved from anywhere within reach")
+    return best
+
+
+def _grips(handle: Handle) -> Iterator[FloatArray]:
+    """Poses of the hand in the frame of the handle: closing across the bar, from different sides."""
+    for height in HEIGHTS if handle.is_hinge else (0.0,):
+        for turn in TURNS:
+            for roll in (0.0, math.pi):
+                yield make_pose(rotation_z(math.pi + turn) @ rotation_x(roll), (0.0, 0.0, height))
+
+
+def _try_course(manipulator: Manipulator, target: str, grip: FloatArray, goal: float) -> HandlePlan | None:
+    scene = manipulator.scene
+    start = scene.container_position(target)
+    hand = scene.handle(target).pose @ grip
+    scene.place_fingers(BAR_OPENING)
+    joints = manipulator.reach(hand)
+    if joints is None:
+        return None
+    approach = manipulator.line(joints, hand @ translation(-APPROACH, 0, 0))
+    if approach is None:
+        return None
+    course, reached = _follow_handle(manipulator, target, grip, joints, start, goal)
+    retreat_from = course[-1]
+    scene.place_container(target, reached)
+    end = scene.base_matrix @ manipulator.arm.hand_pose(retreat_from)
+    retreat = manipulator.line(retreat_from, end @ translation(-APPROACH, 0, 0))
+    scene.place_container(target, start)
+    if retreat is None or len(course) < 2:
+        return None
+    return HandlePlan(scene.base, approach[::-1], course, retreat, reached)
+
+
+def _follow_handle(
+    manipulator: Manipulator, target: str, grip: FloatArray, joints: FloatArray, start: float, goal: float
+) -> tuple[FloatArray, float]:
+    """Joints (n, 8) that lead the handle from ``start`` towards ``goal``, and how far they get."""
+    scene = manipulator.scene
+    base = scene.base_matrix
+    step = COURSE_STEP[scene.handle(target).is_hinge]
+    count = max(1, math.ceil(abs(goal - start) / step))
+    path, reached = [joints], start
+    for position in np.linspace(start, goal, count + 1)[1:]:
+        scene.place_container(target, float(position))
+        hand = scene.handle(target).pose @ grip
+        further = cartesian.follow(manipulator.arm, base, path[-1], [hand], manipulator.is_free, free_axis=2)
+        if len(further) < 2:
+            break
+        path.append(further[-1])
+        reached = float(position)
+    return np.array(path), reached

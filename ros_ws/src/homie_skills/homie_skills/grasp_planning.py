@@ -1,0 +1,180 @@
+"""Where to stand and how to reach for a grasp or a place, checked in the planning scene before anything moves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from homie_core.world_state import Kind
+
+from homie_skills import placing
+from homie_skills.geometry import heading, inverse, translation, wrap
+from homie_skills.grasping import Grasp, grasps
+from homie_skills.manipulator import BasePose, Manipulator
+from homie_skills.placing import Spot
+from homie_skills.planning_scene import HAND, ROBOT
+from homie_skills.robot import FloatArray, NoGrasp
+
+APPROACH = 0.10
+SHELF_APPROACH = 0.24
+LIFT = 0.06
+SHELF_LIFT = 0.025
+RELEASE_HEIGHT = 0.08
+PREFERRED_REACH = 0.68
+"""Level distance between base and hand at which the arm is most at ease."""
+
+STANDINGS = 40
+GRASPS_PER_STANDING = 14
+SPOTS_PER_STANDING = 8
+
+_PITCH_COST = {0: 0.0, 30: 0.1, 60: 0.35, 90: 0.5}
+_TOUCH = 0.001
+
+
+@dataclass(frozen=True, slots=True)
+class GraspPlan:
+    """Where to stand, and the joints (n, 8) from before the object to the grasp."""
+
+    base: BasePose
+    grasp: Grasp
+    approach: FloatArray
+    shelf: bool
+    """Whether the object lies below a roof, so that it must come out to the front."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlacePlan:
+    """Where to stand, and the joints (n, 8) from above or before the place down to it. ``opening``: to let go."""
+
+    base: BasePose
+    approach: FloatArray
+
+
+def in_shelf(manipulator: Manipulator, owner: str) -> bool:
+    """Whether things lie in ``owner`` below a roof, so that hands come from the front: behind a hinged door."""
+    state = manipulator.state.get(owner)
+    return state is not None and state.kind is Kind.CONTAINER and manipulator.scene.handle(owner).is_hinge
+
+
+def plan_grasp(manipulator: Manipulator, target: str, standings: Iterable[BasePose]) -> GraspPlan:
+    """The first standing pose from which ``target`` can be taken, and how.
+
+    Raises:
+        NoGrasp: it is too large for the hand, or out of reach from all of them.
+    """
+    scene = manipulator.scene
+    options = grasps(scene.shapes(target), scene.pose(target))
+    if not options:
+        raise NoGrasp(f"{target} fits nowhere between the fingers (at most {100 * 0.09:.0f} cm)")
+    support = manipulator.state[target].parent
+    shelf = in_shelf(manipulator, support)
+    for base in standings:
+        with manipulator.standing_at(base), scene.allowing((HAND, target), down_to=_TOUCH):
+            if base_hits(manipulator):
+                continue
+            for grasp in _by_ease(options, base, shelf)[:GRASPS_PER_STANDING]:
+                approach = _approach(manipulator, grasp, support, shelf)
+                if approach is not None:
+                    return GraspPlan(base, grasp, approach, shelf)
+    raise NoGrasp(f"no way to take {target} without collision within reach")
+
+
+def plan_place(manipulator: Manipulator, owner: str, free: Sequence[Spot], standings: Iterable[BasePose]) -> PlacePlan:
+    """The first standing pose from which the held object can be put on one of the ``free`` spots, and how.
+
+    Raises:
+        NoGrasp: none is within reach.
+    """
+    scene = manipulator.scene
+    grasp = scene.grasp
+    shelf = in_shelf(manipulator, owner)
+    front = scene.pose(owner)[:3, 0]
+    for base in standings:
+        with manipulator.standing_at(base):
+            if base_hits(manipulator):
+                continue
+            for spot in _spots_by_ease(free, base, front if shelf else None)[:SPOTS_PER_STANDING]:
+                for pose in placing.turned(spot.pose, grasp, np.array(base[:2])):
+                    approach = _place_approach(manipulator, pose @ inverse(grasp), spot, front if shelf else None)
+                    if approach is not None:
+                        return PlacePlan(base, approach)
+    raise NoGrasp(f"no free spot on {owner} is within reach")
+
+
+def base_hits(manipulator: Manipulator) -> bool:
+    """Whether the robot cannot stand there, whatever its arm does."""
+    return any(
+        contact.first.endswith(("base_link", "torso_lift_link", "torso_fixed_link"))
+        or contact.second.endswith(("base_link", "torso_lift_link", "torso_fixed_link"))
+        for contact in manipulator.scene.contacts()
+    )
+
+
+def _by_ease(options: Sequence[Grasp], base: BasePose, shelf: bool) -> list[Grasp]:
+    """Grasps sorted by how easily the arm gets there: hands that come from the robot's side, level ones first."""
+
+    def cost(grasp: Grasp) -> float:
+        pitch = round(math.degrees(grasp.pitch))
+        towards = heading(np.array(base[:2]), grasp.hand[:3, 3])
+        side = abs(wrap(grasp.yaw - towards))
+        if pitch >= 90:
+            side = min(side, math.pi - side) * 0.5
+        return _PITCH_COST[pitch] * (3.0 if shelf else 1.0) + 0.4 * side
+
+    return sorted(options, key=cost)
+
+
+def _approach(manipulator: Manipulator, grasp: Grasp, support: str, shelf: bool) -> FloatArray | None:
+    scene = manipulator.scene
+    scene.place_fingers(grasp.opening)
+    with scene.allowing((HAND, support or "floor"), down_to=_TOUCH):
+        joints = manipulator.reach(grasp.hand)
+        if joints is None:
+            return None
+        if manipulator.line(joints, translation(0, 0, SHELF_LIFT if shelf else LIFT) @ grasp.hand) is None:
+            return None
+        for distance in (SHELF_APPROACH, APPROACH) if shelf else (APPROACH,):
+            path = manipulator.line(joints, grasp.hand @ translation(-distance, 0, 0))
+            if path is not None:
+                return path[::-1]
+    return None
+
+
+def _spots_by_ease(free: Sequence[Spot], base: BasePose, front: FloatArray | None) -> list[Spot]:
+    """Spots sorted by ease of reach; on a shelf, by how near they are to its front."""
+    here = np.array(base[:2])
+
+    def cost(spot: Spot) -> float:
+        reach = abs(float(np.linalg.norm(spot.pose[:2, 3] - here)) - PREFERRED_REACH)
+        if front is None:
+            return reach
+        depth = float(front @ (spot.region.pose[:3, 3] - spot.pose[:3, 3])) + spot.region.half_size[0]
+        return 2 * abs(depth - 0.14) + 0.3 * reach
+
+    return sorted(free, key=cost)
+
+
+def _place_approach(
+    manipulator: Manipulator, hand: FloatArray, spot: Spot, front: FloatArray | None
+) -> FloatArray | None:
+    with manipulator.scene.allowing((ROBOT, spot.owner), down_to=_TOUCH):
+        return _place_path(manipulator, hand, spot, front)
+
+
+def _place_path(manipulator: Manipulator, hand: FloatArray, spot: Spot, front: FloatArray | None) -> FloatArray | None:
+    joints = manipulator.reach(hand)
+    if joints is None:
+        return None
+    if front is None:
+        path = manipulator.line(joints, translation(0, 0, RELEASE_HEIGHT) @ hand)
+        return None if path is None else path[::-1]
+    raised = translation(0, 0, SHELF_LIFT) @ hand
+    depth = float(front @ (spot.region.pose[:3, 3] - spot.pose[:3, 3])) + spot.region.half_size[0]
+    for extra in (0.10, 0.04):
+        outside = translation(*(front * (depth + extra))) @ raised
+        path = manipulator.line(joints, raised, outside)
+        if path is not None:
+            return path[::-1]
+    return None

@@ -1,0 +1,290 @@
+"""What every skill is made of: look, plan, move torso and arm, open and close the hand, drive."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+from homie_core import fetch
+from homie_core.world_state import WorldState
+
+from homie_skills import cartesian, motion_planning
+from homie_skills.geometry import inverse, translation, wrap
+from homie_skills.inverse_kinematics import ArmKinematics
+from homie_skills.planning_scene import PlanningScene
+from homie_skills.postures import CARRYING, FORWARD, READY, STOWED
+from homie_skills.robot import (
+    FloatArray,
+    GripperOutcome,
+    NoMotion,
+    ObjectLost,
+    Robot,
+    SkillCancelled,
+    SkillTimeout,
+)
+from homie_skills.time_parametrisation import SPEED_SHARE, round_corners, time_path
+
+BasePose = tuple[float, float, float]
+
+RANDOM_SEEDS = 3
+STANDING_TOLERANCE = (0.03, 0.05)
+"""Metres and radians within which the base counts as standing where it should."""
+
+_SAME_POSTURE = 0.08
+_ESCAPES = (0.10, 0.25)
+_BACK_OFF = 0.35
+_BACK_OFF_STEP = 0.05
+_TILT_LIMIT = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """How a skill reports, and how it is stopped. ``deadline`` is simulation time in nanoseconds."""
+
+    progress: Callable[[str, float], None]
+    cancelled: Callable[[], bool]
+    deadline: int
+
+
+class Manipulator:
+    """One robot, and the model in which its motions are tried first.
+
+    Call :meth:`refresh` after anything that may have changed the world; commands of this class do.
+    """
+
+    def __init__(
+        self, robot: Robot, scene: PlanningScene, arm: ArmKinematics, rng: np.random.Generator, watch: Watch
+    ) -> None:
+        self.robot = robot
+        self.scene = scene
+        self.arm = arm
+        self.rng = rng
+        self._watch = watch
+        self.state: WorldState = robot.world_state()
+        self._joints = np.zeros(len(fetch.ARM_WITH_TORSO_JOINTS))
+        self.refresh()
+
+    # ---- looking ---------------------------------------------------------------------------------------------------
+
+    def refresh(self) -> WorldState:
+        """Take over the state of the world and of the robot.
+
+        Raises:
+            SkillCancelled: the caller wants no more.
+            SkillTimeout: the time is used up.
+        """
+        if self._watch.cancelled():
+            raise SkillCancelled("cancelled by the caller")
+        self.state = self.robot.world_state()
+        if self.state.stamp > self._watch.deadline:
+            late = (self.state.stamp - self._watch.deadline) * 1e-9
+            raise SkillTimeout(f"{late:.1f} s of simulation time past the deadline")
+        self.scene.update(self.state, self.robot.joint_positions(), self.robot.base_pose())
+        self._joints = self.scene.arm
+        return self.state
+
+    def report(self, phase: str, progress: float) -> None:
+        """Tell the caller how far the skill is, 0 to 1."""
+        self._watch.progress(phase, progress)
+
+    @property
+    def joints(self) -> FloatArray:
+        """Torso and arm of the real robot at the last look, (8,)."""
+        return self._joints.copy()
+
+    @property
+    def stowed(self) -> bool:
+        """Whether the arm is in one of the postures to drive with."""
+        return any(
+            bool(np.max(np.abs(motion_planning.nearest_turn(posture, self._joints) - self._joints)) < _SAME_POSTURE)
+            for posture in (STOWED, *CARRYING)
+        )
+
+    # ---- trying ----------------------------------------------------------------------------------------------------
+
+    def is_free(self, joints: FloatArray) -> bool:
+        """Whether ``joints`` (8,) hit nothing in the scene as it is."""
+        return not self.scene.in_collision(joints)
+
+    def seeds(self) -> Iterator[FloatArray]:
+        """Where inverse kinematics starts from: known postures, then a few random ones."""
+        yield FORWARD
+        yield READY
+        for _ in range(RANDOM_SEEDS):
+            yield self.rng.uniform(self.arm.lower, self.arm.upper)
+
+    def reach(self, hand: FloatArray, seeds: Sequence[FloatArray] | None = None) -> FloatArray | None:
+        """Joints (8,) without collision that bring the hand to ``hand`` (4, 4, map) from the scene's base, or None."""
+        target = inverse(self.scene.base_matrix) @ hand
+        if not self.arm.may_reach(target):
+            return None
+        for seed in self.seeds() if seeds is None else seeds:
+            joints = self.arm.solve(target, [seed])
+            if joints is not None and self.is_free(joints):
+                return joints
+        return None
+
+    def line(self, start: FloatArray, *hands: FloatArray) -> FloatArray | None:
+        """Joints (n, 8) that lead the hand from ``start`` (8,) straight to each of ``hands`` (4, 4, map), or None."""
+        base = self.scene.base_matrix
+        pose = base @ self.arm.hand_pose(start)
+        poses: list[FloatArray] = []
+        for hand in hands:
+            poses.extend(cartesian.line(pose, hand))
+            pose = hand
+        path = cartesian.follow(self.arm, base, start, poses, self.is_free)
+        return path if len(path) == len(poses) + 1 else None
+
+    @contextmanager
+    def standing_at(self, base: BasePose) -> Iterator[None]:
+        """Inside, the scene's robot stands at ``base``."""
+        with self.scene.trying():
+            self.scene.place_base(base)
+            yield
+
+    # ---- moving the arm --------------------------------------------------------------------------------------------
+
+    def run(self, path: FloatArray, speed_share: float = SPEED_SHARE, smooth: bool = True) -> None:
+        """Move torso and arm along ``path`` (n, 8), then look again.
+
+        Raises:
+            ObjectLost: what was in the hand is no longer there.
+        """
+        held = self.state.held
+        if smooth:
+            path = round_corners(path, self.is_free)
+        positions, times = time_path(path, speed_share)
+        if len(times) > 1:
+            self.robot.follow_joint_trajectory(fetch.ARM_WITH_TORSO_JOINTS, positions, times)
+        self.refresh()
+        if held and self.state.held != held:
+            raise ObjectLost(f"{held} fell out of the hand")
+
+    def move_to(self, goals: Sequence[FloatArray]) -> None:
+        """Move to one of ``goals`` (8,) each, best first, round whatever is in the way.
+
+        Where no path leads there from the posture that the arm is in, it is folded first.
+
+        Raises:
+            NoMotion: no path was found.
+        """
+        if self._try_plan(goals):
+            return
+        if not self.stowed:
+            self.stow()
+            if self._try_plan(goals):
+                return
+        raise NoMotion("no collision-free arm motion was found")
+
+    def _try_plan(self, goals: Sequence[FloatArray]) -> bool:
+        with self.scene.tolerating_start():
+            path = motion_planning.plan(self.joints, goals, self.is_free, self.rng, via=(READY, FORWARD))
+            if path is not None:
+                self.run(path)
+                return True
+        self.scene.place_arm(self.joints)
+        return False
+
+    def stow(self) -> None:
+        """Bring the arm to a posture to drive with, from wherever it is.
+
+        An empty hand is opened first: it may still be round a handle.
+
+        Raises:
+            NoMotion: there is no way out.
+        """
+        if self.stowed:
+            return
+        if not self.state.held and sum(self._fingers()) < fetch.MAX_OPENING / 2:
+            self.open_hand()
+        level, tilted = self._stow_goals()
+        for escape in (self._stay, *(self._back_hand(distance) for distance in _ESCAPES), self._lift_hand, self._back_base):
+            escape()
+            if self._try_plan(level) or self._try_plan(tilted):
+                return
+        raise NoMotion("the arm finds no way out to a posture to drive with")
+
+    def _stow_goals(self) -> tuple[list[FloatArray], list[FloatArray]]:
+        """Postures to fold into: those that keep a held object upright, and the others."""
+        if not self.state.held:
+            return [STOWED], []
+        tilt = self.scene.hand_pose[2, :3]
+        turns = {index: float(np.abs(self.arm.hand_pose(joints)[2, :3] - tilt).sum()) for index, joints in enumerate(CARRYING)}
+        order = sorted(turns, key=lambda index: turns[index])
+        level = [CARRYING[index] for index in order if turns[index] < _TILT_LIMIT]
+        return level, [CARRYING[index] for index in order if turns[index] >= _TILT_LIMIT]
+
+    def _stay(self) -> None:
+        """The first escape: none."""
+
+    def _back_hand(self, distance: float) -> Callable[[], None]:
+        return lambda: self._try_line(self.scene.hand_pose @ translation(-distance, 0, 0))
+
+    def _lift_hand(self) -> None:
+        self._try_line(translation(0, 0, 0.1) @ self.scene.hand_pose)
+
+    def _try_line(self, hand: FloatArray) -> None:
+        with self.scene.tolerating_start():
+            path = self.line(self.joints, hand)
+            if path is not None:
+                self.run(path, speed_share=0.5)
+        self.scene.place_arm(self.joints)
+
+    def _back_base(self) -> None:
+        self.back_off(_BACK_OFF)
+
+    # ---- hand ------------------------------------------------------------------------------------------------------
+
+    def open_hand(self, opening: float = fetch.MAX_OPENING) -> None:
+        """Open the hand, which lets go of what is in it, and look again."""
+        self.robot.gripper(opening, fetch.MAX_GRIP_EFFORT)
+        self.refresh()
+
+    def close_hand(self) -> GripperOutcome:
+        """Close the hand until it is shut or something is in it, and look again."""
+        outcome = self.robot.gripper(0.0, fetch.MAX_GRIP_EFFORT)
+        self.refresh()
+        return outcome
+
+    def _fingers(self) -> tuple[float, float]:
+        joints = self.robot.joint_positions()
+        left, right = (joints[name] for name in fetch.GRIPPER_JOINTS)
+        return left, right
+
+    # ---- driving ---------------------------------------------------------------------------------------------------
+
+    def stands_at(self, pose: BasePose) -> bool:
+        """Whether the base stands at ``pose``, nearly enough."""
+        x, y, yaw = self.scene.base
+        near, aligned = STANDING_TOLERANCE
+        return float(np.hypot(pose[0] - x, pose[1] - y)) < near and abs(wrap(pose[2] - yaw)) < aligned
+
+    def drive_to(self, pose: BasePose) -> None:
+        """Stow the arm and drive to ``pose``, unless the robot is there, then look again.
+
+        Raises:
+            NavigationFailed: there is no way.
+        """
+        if self.stands_at(pose):
+            return
+        self.stow()
+        self.robot.navigate_to(*pose)
+        self.refresh()
+
+    def back_off(self, distance: float) -> None:
+        """Drive straight back by up to ``distance`` metres, as far as nothing is in the way, then look again."""
+        x, y, yaw = self.scene.base
+        steps = np.arange(int(distance / _BACK_OFF_STEP) + 1) * _BACK_OFF_STEP
+        poses = np.column_stack([x - steps * np.cos(yaw), y - steps * np.sin(yaw), np.full(len(steps), yaw)])
+        free = 1
+        with self.scene.tolerating_start(), self.scene.trying():
+            for pose in poses[1:]:
+                self.scene.place_base((float(pose[0]), float(pose[1]), float(pose[2])))
+                if self.scene.in_collision():
+                    break
+                free += 1
+        if free > 1:
+            self.robot.follow_path(poses[:free])
+            self.refresh()

@@ -1,0 +1,109 @@
+"""Which parts of the floor are taken: a grid of the house as it is now, open doors included.
+
+Cells are indexed (row, column) = (y, x), as in nav_msgs/OccupancyGrid.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import cv2
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from homie_core import fetch
+from homie_sim.house import House
+
+RESOLUTION = 0.05
+"""Edge of a cell, metres."""
+
+OCCUPIED = 100
+FREE = 0
+
+ROBOT_HEIGHT = 1.15
+"""What hangs higher than this is no obstacle."""
+
+_STEP_HEIGHT = 0.02
+"""What is lower than this is no obstacle either: it is floor."""
+
+_MARGIN = 0.2
+
+Cell = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class OccupancyGrid:
+    """``data``: int8 (rows, columns), 0 free, 100 occupied; ``origin``: the map's x, y of the first cell's corner."""
+
+    data: NDArray[np.int8]
+    origin: tuple[float, float]
+    resolution: float = RESOLUTION
+
+    @cached_property
+    def clearance(self) -> NDArray[np.float32]:
+        """Distance in metres from each cell's middle to that of the nearest occupied cell; (rows, columns)."""
+        free = (self.data != OCCUPIED).astype(np.uint8)
+        return np.asarray(cv2.distanceTransform(free, cv2.DIST_L2, cv2.DIST_MASK_PRECISE) * self.resolution)
+
+    def cell(self, x: float, y: float) -> Cell | None:
+        """The cell at a point of the map, or None outside the grid."""
+        row = math.floor((y - self.origin[1]) / self.resolution)
+        column = math.floor((x - self.origin[0]) / self.resolution)
+        rows, columns = self.data.shape
+        return (row, column) if 0 <= row < rows and 0 <= column < columns else None
+
+    def point(self, cell: Cell) -> tuple[float, float]:
+        """The map's x, y of a cell's middle."""
+        row, column = cell
+        return self.origin[0] + (column + 0.5) * self.resolution, self.origin[1] + (row + 0.5) * self.resolution
+
+    def clearance_at(self, x: float, y: float) -> float:
+        """Clearance of the cell at a point; 0 outside the grid."""
+        cell = self.cell(x, y)
+        return 0.0 if cell is None else float(self.clearance[cell])
+
+
+def build_grid(model: mujoco.MjModel, data: mujoco.MjData, house: House, held: str = "") -> OccupancyGrid:
+    """The grid of the present state. Robot and held object are no obstacles; outside the rooms nothing is free."""
+    west, south = (min(getattr(room, axis)[0] for room in house.rooms) - _MARGIN for axis in "xy")
+    east, north = (max(getattr(room, axis)[1] for room in house.rooms) + _MARGIN for axis in "xy")
+    shape = math.ceil((north - south) / RESOLUTION), math.ceil((east - west) / RESOLUTION)
+    grid = np.full(shape, OCCUPIED, dtype=np.uint8)
+    origin = np.array([west, south])
+    for room in house.rooms:
+        corners = np.array([(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)])
+        low, high = np.array([room.x[0], room.y[0]]), np.array([room.x[1], room.y[1]])
+        _fill(grid, low + corners * (high - low), origin, FREE)
+    for geom in _obstacles(model, held):
+        corners = _corners(model, data, geom)
+        if corners[:, 2].min() < ROBOT_HEIGHT and corners[:, 2].max() > _STEP_HEIGHT:
+            _fill(grid, cv2.convexHull(corners[:, :2].astype(np.float32))[:, 0], origin, OCCUPIED)
+    return OccupancyGrid(grid.astype(np.int8), (float(west), float(south)))
+
+
+def _obstacles(model: mujoco.MjModel, held: str) -> NDArray[np.intp]:
+    """Solid geoms of everything but floors, the robot and the held object."""
+    robot_tree = model.body_treeid[model.body(fetch.BASE_BODY).id]
+    solid = (model.geom_contype != 0) & (model.geom_type != mujoco.mjtGeom.mjGEOM_PLANE)
+    solid &= model.body_treeid[model.geom_bodyid] != robot_tree
+    if held:
+        solid &= model.geom_bodyid != model.body(held).id
+    return np.flatnonzero(solid)
+
+
+def _corners(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> NDArray[np.float64]:
+    """The eight corners of the geom's oriented box, map frame; (8, 3)."""
+    center, half = model.geom_aabb[geom, :3], model.geom_aabb[geom, 3:]
+    signs = np.array([[1 if index >> axis & 1 else -1 for axis in range(3)] for index in range(8)])
+    local = center + signs * half
+    return np.asarray(data.geom_xpos[geom] + local @ data.geom_xmat[geom].reshape(3, 3).T)
+
+
+def _fill(grid: NDArray[np.uint8], polygon: NDArray[Any], origin: NDArray[np.float64], value: int) -> None:
+    """Set the cells that ``polygon`` (n, 2; convex, map frame) touches."""
+    pixels = np.floor((polygon - origin) / RESOLUTION).astype(np.int32)
+    cv2.fillConvexPoly(grid, pixels[:, None], value)

@@ -1,0 +1,232 @@
+"""Pictures of the world: the planner's four views, the head camera, and a third person's view of the scene.
+
+One :class:`Viewer` belongs to one thread, which creates, uses and closes it. Drawing changes nothing in the physics.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+import time
+from dataclasses import dataclass
+from types import TracebackType
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from homie_core import fetch
+from homie_sim.fetch_model import ROBOT_GROUP, TRUNK_GROUP
+from homie_sim.furniture.parts import DECORATION_GROUP
+from homie_sim.gl import INSTALL_HINT, choose_backend
+from homie_sim.house import House
+from homie_sim.house_builder import CUTAWAY_GROUP
+
+Image = NDArray[np.uint8]
+Depth = NDArray[np.float32]
+Vector = NDArray[np.float64]
+
+VIEW_SIZE = 256
+VIEW_FOV = 90.0
+"""Degrees, horizontally and vertically."""
+
+VIEW_PITCH = math.radians(20)
+"""How far the four views look down."""
+
+VIEW_HEADINGS = {"front": 0.0, "left": 0.5 * math.pi, "back": math.pi, "right": 1.5 * math.pi}
+"""Counter-clockwise from the robot's heading."""
+
+HEAD_WIDTH, HEAD_HEIGHT = 640, 480
+HEAD_FOV = 50.0
+"""Degrees, vertically."""
+
+THIRD_WIDTH, THIRD_HEIGHT = 640, 360
+THIRD_FOV = 44.0
+
+_THIRD_ASIDE, _THIRD_AHEAD = 1.5, 0.25
+
+_NEAR, _FAR = 0.03, 30.0
+_EYE_ABOVE_PAN = 0.0805
+"""Height of the head camera above the head's pan joint."""
+
+_BASE_GROUPS = (0, ROBOT_GROUP, DECORATION_GROUP)
+_VIEW_GROUPS = (*_BASE_GROUPS, CUTAWAY_GROUP)
+_HEAD_CAMERA_GROUPS = (*_VIEW_GROUPS, TRUNK_GROUP)
+_THIRD_GROUPS = (*_BASE_GROUPS, TRUNK_GROUP)
+
+
+class RenderError(RuntimeError):
+    """Nothing can be drawn on this machine. One line that says what to install."""
+
+
+@dataclass(frozen=True, slots=True)
+class Camera:
+    """A pinhole camera: place, direction, upward direction, vertical field of view in degrees, picture size."""
+
+    position: Vector
+    forward: Vector
+    up: Vector
+    fov: float
+    width: int
+    height: int
+
+
+class Viewer:
+    """Draws one model. Use it as a context manager, or call :meth:`close`."""
+
+    def __init__(self, model: mujoco.MjModel, house: House) -> None:
+        """Open an OpenGL context in the calling thread.
+
+        Raises:
+            RenderError: there is no working OpenGL here.
+        """
+        self._model = model
+        self._house = house
+        self._context = _open_context(HEAD_WIDTH, HEAD_HEIGHT)
+        self._context.make_current()
+        self._target = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
+        self._target.readDepthMap = mujoco.mjtDepthMap.mjDEPTH_ZEROFAR
+        mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._target)
+        self._scene = mujoco.MjvScene(model, maxgeom=model.ngeom + 100)
+        self._free_camera = mujoco.MjvCamera()
+        self.wall_seconds = 0.0
+        self.images = 0
+
+    def __enter__(self) -> Viewer:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Free the OpenGL context; to be called in the thread that made it."""
+        self._target.free()
+        self._context.free()
+
+    def views(self, data: mujoco.MjData) -> dict[str, Image]:
+        """Pictures to the front, left, back and right of the current heading; (256, 256, 3) each.
+
+        They are taken from where the head camera is, by a camera that turns alone: the robot does not move.
+        """
+        start = time.perf_counter()
+        self._update_scene(data, _VIEW_GROUPS)
+        pictures = {name: self._draw(camera) for name, camera in view_cameras(data).items()}
+        self._count(start, len(pictures))
+        return pictures
+
+    def head_camera(self, data: mujoco.MjData) -> Image:
+        """What the head camera sees; (480, 640, 3)."""
+        start = time.perf_counter()
+        self._update_scene(data, _HEAD_CAMERA_GROUPS)
+        picture = self._draw(head_camera(data))
+        self._count(start, 1)
+        return picture
+
+    def head_depth(self, data: mujoco.MjData) -> Depth:
+        """Distance along the head camera's axis, metres; (480, 640)."""
+        start = time.perf_counter()
+        self._update_scene(data, _HEAD_CAMERA_GROUPS)
+        depth = self._draw_depth(head_camera(data))
+        self._count(start, 1)
+        return depth
+
+    def third_person(self, data: mujoco.MjData) -> Image:
+        """Robot and rooms from outside, through the cut-away walls; (360, 640, 3)."""
+        start = time.perf_counter()
+        self._update_scene(data, _THIRD_GROUPS)
+        picture = self._draw(third_person_camera(data, self._house))
+        self._count(start, 1)
+        return picture
+
+    def _count(self, start: float, images: int) -> None:
+        self.wall_seconds += time.perf_counter() - start
+        self.images += images
+
+    def _update_scene(self, data: mujoco.MjData, groups: tuple[int, ...]) -> None:
+        self._context.make_current()
+        option = mujoco.MjvOption()
+        option.geomgroup[:] = 0
+        option.geomgroup[list(groups)] = 1
+        option.sitegroup[:] = 0
+        mujoco.mjv_updateScene(
+            self._model, data, option, None, self._free_camera, mujoco.mjtCatBit.mjCAT_ALL, self._scene
+        )
+
+    def _draw(self, camera: Camera) -> Image:
+        picture = np.empty((camera.height, camera.width, 3), dtype=np.uint8)
+        mujoco.mjr_readPixels(picture, None, self._render(camera), self._target)
+        return np.ascontiguousarray(picture[::-1])
+
+    def _draw_depth(self, camera: Camera) -> Depth:
+        buffer = np.empty((camera.height, camera.width), dtype=np.float32)
+        mujoco.mjr_readPixels(None, buffer, self._render(camera), self._target)
+        # Depth is kept reversed, 1 at the near plane and 0 at the far one: that is where floats are fine.
+        distance = _NEAR * _FAR / (_NEAR + buffer * (_FAR - _NEAR))
+        return np.ascontiguousarray(distance[::-1])
+
+    def _render(self, camera: Camera) -> mujoco.MjrRect:
+        half_height = _NEAR * math.tan(math.radians(camera.fov) / 2)
+        for eye in self._scene.camera:
+            eye.pos = camera.position
+            eye.forward = camera.forward
+            eye.up = camera.up
+            eye.frustum_center = 0
+            eye.frustum_width = half_height * camera.width / camera.height
+            eye.frustum_bottom = -half_height
+            eye.frustum_top = half_height
+            eye.frustum_near = _NEAR
+            eye.frustum_far = _FAR
+        area = mujoco.MjrRect(0, 0, camera.width, camera.height)
+        mujoco.mjr_render(area, self._scene, self._target)
+        return area
+
+
+def view_cameras(data: mujoco.MjData) -> dict[str, Camera]:
+    """The cameras of the four views, level but for ``VIEW_PITCH``."""
+    head = data.body(fetch.mjcf_name("head_pan_link")).xpos
+    position = head + np.array([0, 0, _EYE_ABOVE_PAN])
+    heading = math.atan2(*data.body(fetch.BASE_BODY).xmat.reshape(3, 3)[1::-1, 0])
+    return {
+        name: _looking(position, heading + turn, -VIEW_PITCH, VIEW_FOV, VIEW_SIZE, VIEW_SIZE)
+        for name, turn in VIEW_HEADINGS.items()
+    }
+
+
+def head_camera(data: mujoco.MjData) -> Camera:
+    """The robot's own camera, wherever its head points."""
+    eye = data.camera(fetch.mjcf_name("head_camera"))
+    axes = eye.xmat.reshape(3, 3)
+    return Camera(eye.xpos.copy(), -axes[:, 2], axes[:, 1], HEAD_FOV, HEAD_WIDTH, HEAD_HEIGHT)
+
+
+def third_person_camera(data: mujoco.MjData, house: House) -> Camera:
+    """South of the house and above it, moving along with the robot, a little to its east to look past its back."""
+    robot = data.body(fetch.BASE_BODY).xpos
+    south = min(room.y[0] for room in house.rooms)
+    north = max(room.y[1] for room in house.rooms)
+    target = np.array([robot[0] + _THIRD_AHEAD, 0.5 * robot[1] + 0.3 * north + 0.2 * south, 0.7])
+    position = np.array([robot[0] + _THIRD_ASIDE, south - 1.9 + 0.45 * (robot[1] - south), 2.8])
+    direction = (target - position) / np.linalg.norm(target - position)
+    up = np.array([0, 0, 1.0]) - direction * direction[2]
+    return Camera(position, direction, up / np.linalg.norm(up), THIRD_FOV, THIRD_WIDTH, THIRD_HEIGHT)
+
+
+def _looking(position: Vector, yaw: float, pitch: float, fov: float, width: int, height: int) -> Camera:
+    ahead = np.array([math.cos(yaw), math.sin(yaw), 0])
+    above = np.array([0, 0, 1.0])
+    forward = math.cos(pitch) * ahead + math.sin(pitch) * above
+    up = -math.sin(pitch) * ahead + math.cos(pitch) * above
+    return Camera(position, forward, up, fov, width, height)
+
+
+def _open_context(width: int, height: int) -> mujoco.GLContext:
+    """A context of the chosen backend, whatever ``mujoco`` itself picked when it was imported."""
+    try:
+        module = importlib.import_module(f"mujoco.{choose_backend()}")
+        context: mujoco.GLContext = module.GLContext(width, height)
+    except (AttributeError, ImportError, RuntimeError, OSError) as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise RenderError(f"no OpenGL to draw with ({reason}): {INSTALL_HINT}") from error
+    return context

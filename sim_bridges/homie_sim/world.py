@@ -1,0 +1,252 @@
+"""The embedded world: a house and a Fetch in MuJoCo, moved in control ticks of simulation time. No threads, no ROS."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+
+import mujoco
+import numpy as np
+
+from homie_core import fetch
+from homie_core.world_state import WorldState
+from homie_sim.fetch_model import SERVOS
+from homie_sim.grasp import Grasp
+from homie_sim.house import House
+from homie_sim.house_builder import TIMESTEP, compile_house, describe
+from homie_sim.occupancy import OccupancyGrid, build_grid
+from homie_sim.placement import Placer
+from homie_sim.readout import Readout
+from homie_sim.rendering import Depth, Image, Viewer
+
+CONTROL_PERIOD = 0.01
+"""Seconds of simulation between two looks at the running commands."""
+
+STEPS_PER_TICK = round(CONTROL_PERIOD / TIMESTEP)
+
+_SETTLE_TICKS = 200
+_SETTLE_BLOCK = 10
+_SETTLED_SPEED = 0.005
+_NANOSECONDS_PER_STEP = round(TIMESTEP * 1e9)
+
+
+class WorldError(RuntimeError):
+    """The world cannot be brought into the wanted state. One line."""
+
+
+class MujocoWorld:
+    """One house with one Fetch.
+
+    Everything that moves it goes through :meth:`set_target` and :meth:`tick`; the state is what physics made of it.
+    Not thread-safe: one thread owns a world.
+    """
+
+    control_period = CONTROL_PERIOD
+
+    def __init__(self, house: House, render: bool = False) -> None:
+        """Compile the house; ``reset`` brings it to life.
+
+        Raises:
+            FileNotFoundError: the Fetch's meshes are not installed.
+        """
+        self.house = house
+        self.model = compile_house(house, textured=render)
+        self.data = mujoco.MjData(self.model)
+        self.readout = Readout(self.model, house)
+        self.grasp = Grasp(self.model, house)
+        self.physics_wall_seconds = 0.0
+        self._placer = Placer(self.model, house, self.readout)
+        self._joints = {joint: self.model.joint(fetch.mjcf_name(joint)) for joint in SERVOS}
+        self._actuators = {joint: self.model.actuator(fetch.mjcf_name(joint)).id for joint in SERVOS}
+        self._qpos = {joint: int(info.qposadr[0]) for joint, info in self._joints.items()}
+        self._qvel = {joint: int(info.dofadr[0]) for joint, info in self._joints.items()}
+        self._viewer: Viewer | None = None
+        self._renders = render
+        self._steps = 0
+        self.reset()
+
+    # --- life of an episode
+
+    def reset(self, seed: int = 0, placements: Sequence[object] = ()) -> None:
+        """Put everything in its place and let it settle; then the clock reads 0.
+
+        Args:
+            seed: Varies the objects' poses a little. The same seed gives the same state, bit for bit.
+            placements: Where some objects start instead of their own place: ``{"object": id, "on": id}`` each.
+
+        Raises:
+            HouseError: a placement is not possible; the line names the field and what is allowed.
+            WorldError: something did not come to rest.
+        """
+        overrides = self._placer.parse(placements)
+        mujoco.mj_resetData(self.model, self.data)
+        self.grasp.reset()
+        self._place_robot()
+        mujoco.mj_forward(self.model, self.data)
+        self._placer.place(self.data, overrides, np.random.default_rng(seed))
+        self._settle()
+        self.data.time = 0.0
+        self._steps = 0
+
+    def _place_robot(self) -> None:
+        start = self.house.robot
+        pose = dict(zip(fetch.BASE_JOINTS, (start.x, start.y, math.radians(start.yaw_degrees)), strict=True))
+        for joint, value in {**dict.fromkeys(SERVOS, 0.0), **fetch.STOWED_ARM, **pose}.items():
+            self.data.qpos[self._qpos[joint]] = value
+            self.set_target(joint, value)
+        self.set_grip_effort(fetch.MAX_GRIP_EFFORT)
+
+    def _settle(self) -> None:
+        for _ in range(_SETTLE_TICKS // _SETTLE_BLOCK):
+            mujoco.mj_step(self.model, self.data, nstep=_SETTLE_BLOCK * STEPS_PER_TICK)
+            if float(np.abs(self.data.qvel).max()) < _SETTLED_SPEED:
+                break
+        else:
+            dof = int(np.abs(self.data.qvel).argmax())
+            body = self.model.body(int(self.model.dof_bodyid[dof])).name
+            raise WorldError(
+                f"{body} does not come to rest within {_SETTLE_TICKS * CONTROL_PERIOD:.0f} s after a reset"
+            )
+        self.data.qvel[:] = 0
+        self.data.qacc_warmstart[:] = 0
+        mujoco.mj_forward(self.model, self.data)
+
+    # --- acting
+
+    def set_target(self, joint: str, position: float, velocity: float = 0.0) -> None:
+        """Where a servo is to be now; ``velocity`` makes it follow a moving target without lag."""
+        self.data.ctrl[self._actuators[joint]] = position + SERVOS[joint].lead * velocity
+
+    def set_grip_effort(self, effort: float) -> None:
+        """Newtons that each finger pushes with at most."""
+        for joint in fetch.GRIPPER_JOINTS:
+            self.model.actuator_forcerange[self._actuators[joint]] = (-effort, effort)
+
+    def tick(self, count: int = 1) -> None:
+        """Advance the simulation by ``count`` control periods; the servos hold their targets."""
+        for _ in range(count):
+            start = time.perf_counter()
+            mujoco.mj_step(self.model, self.data, nstep=STEPS_PER_TICK)
+            self.physics_wall_seconds += time.perf_counter() - start
+            self._steps += STEPS_PER_TICK
+            self.grasp.update(self.data)
+
+    # --- reading
+
+    @property
+    def stamp(self) -> int:
+        """Simulation time in nanoseconds."""
+        return self._steps * _NANOSECONDS_PER_STEP
+
+    @property
+    def ticks(self) -> int:
+        """Control ticks since the reset."""
+        return self._steps // STEPS_PER_TICK
+
+    @property
+    def time(self) -> float:
+        """Simulation time in seconds."""
+        return self.stamp * 1e-9
+
+    @property
+    def held(self) -> str:
+        """Id of the object between both fingers, or empty."""
+        return self.grasp.held
+
+    def joint_positions(self) -> dict[str, float]:
+        """Position of each of ``fetch.JOINTS``, by ROS name."""
+        return {joint: float(self.data.qpos[self._qpos[joint]]) for joint in fetch.JOINTS}
+
+    def joint_velocities(self) -> dict[str, float]:
+        """Velocity of each of ``fetch.JOINTS``, by ROS name."""
+        return {joint: float(self.data.qvel[self._qvel[joint]]) for joint in fetch.JOINTS}
+
+    def joint_efforts(self) -> dict[str, float]:
+        """Force or torque of each servo of ``fetch.JOINTS``, by ROS name."""
+        return {joint: float(self.data.actuator_force[self._actuators[joint]]) for joint in fetch.JOINTS}
+
+    def base_pose(self) -> tuple[float, float, float]:
+        """x, y, yaw of the base in the map; yaw between -pi and pi."""
+        x, y, yaw = self.base_position()
+        return x, y, math.remainder(yaw, 2 * math.pi)
+
+    def base_velocity(self) -> tuple[float, float]:
+        """Forward speed and turn rate of the base."""
+        vx, vy, turn = (float(self.data.qvel[self._qvel[joint]]) for joint in fetch.BASE_JOINTS)
+        yaw = self.base_pose()[2]
+        return vx * math.cos(yaw) + vy * math.sin(yaw), turn
+
+    def base_position(self) -> tuple[float, float, float]:
+        """x, y, yaw as the joints have it: yaw goes on counting over full turns."""
+        x, y, yaw = (float(self.data.qpos[self._qpos[joint]]) for joint in fetch.BASE_JOINTS)
+        return x, y, yaw
+
+    def occupancy(self) -> OccupancyGrid:
+        """The floor as it is now, open doors included."""
+        return build_grid(self.model, self.data, self.house, self.held)
+
+    def opening(self) -> float:
+        """Distance between the finger pads, metres."""
+        return sum(float(self.data.qpos[self._qpos[joint]]) for joint in fetch.GRIPPER_JOINTS)
+
+    def world_state(self) -> WorldState:
+        """Everything in the world, at this moment."""
+        return self.readout.read(self.data, self.stamp, self.base_pose(), self.held)
+
+    def world_description(self) -> str:
+        """The world as MJCF text; compiles with ``homie_core.fetch.mesh_assets()`` as assets."""
+        return describe(self.house)
+
+    # --- pictures
+
+    @property
+    def viewer(self) -> Viewer:
+        """Draws this world. Opened on first use by the thread that owns the world, which must also ``close`` it.
+
+        Raises:
+            WorldError: the world was made without ``render``.
+            RenderError: no OpenGL here.
+        """
+        if not self._renders:
+            raise WorldError("render: False; pictures need a world made with render=True")
+        if self._viewer is None:
+            self._viewer = Viewer(self.model, self.house)
+        return self._viewer
+
+    def views(self) -> dict[str, Image]:
+        """Front, left, back and right of the present heading; (256, 256, 3) each. The robot stays as it is."""
+        return self.viewer.views(self.data)
+
+    def head_camera(self) -> Image:
+        """The head camera's picture; (480, 640, 3)."""
+        return self.viewer.head_camera(self.data)
+
+    def head_depth(self) -> Depth:
+        """The head camera's depth, metres; (480, 640)."""
+        return self.viewer.head_depth(self.data)
+
+    def third_person(self) -> Image:
+        """Robot and rooms from outside; (360, 640, 3)."""
+        return self.viewer.third_person(self.data)
+
+    @property
+    def render_wall_seconds(self) -> float:
+        """Wall time spent drawing so far."""
+        return 0.0 if self._viewer is None else self._viewer.wall_seconds
+
+    def close(self) -> None:
+        """Free the renderer, if there is one; in the thread that owns the world."""
+        if self._viewer is not None:
+            self._viewer.close()
+            self._viewer = None
+
+    # --- for tests and instant skills
+
+    def set_joint_positions(self, positions: Mapping[str, float]) -> None:
+        """Put joints of the robot somewhere at once, servos included: not physics."""
+        for joint, value in positions.items():
+            self.data.qpos[self._qpos[joint]] = value
+            self.data.qvel[self._qvel[joint]] = 0
+            self.set_target(joint, value)
+        mujoco.mj_forward(self.model, self.data)

@@ -1,0 +1,54 @@
+"""Bad input is one clear line and exit code 2, and starts nothing."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def homie(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "homie_bringup.cli", *arguments],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["demo", "--task", "no_such_task"], ["no_such_task"]),
+        (["demo", "--house", "no_such_house"], ["house", "no_such_house", "house_1"]),
+        (["demo", "--planner", "oracle9"], ["planner", "oracle9", "expert", "replay"]),
+        (["demo", "--planner", "replay:/no/such/plan.json"], ["/no/such/plan.json"]),
+        (["demo", "--setting", "psychic"], ["setting", "psychic", "background_information"]),
+        (["demo", "--seed", "-1"], ["seed", "-1", "0"]),
+        (["demo", "--seed", "many"], ["seed", "many"]),
+        (["demo", "--max-steps", "0"], ["max_steps", "0", "1"]),
+        (["demo", "--runs", "/proc/no"], ["/proc/no"]),
+        (["demo", "--processes", "--attach"], ["--processes", "--attach"]),
+        (["demo", "--colour"], ["--colour"]),
+        (["dance"], ["dance"]),
+        (["score", "no_such_bag"], ["no_such_bag"]),
+        (["report", "no_such_bag"], ["no_such_bag"]),
+    ],
+)
+def test_bad_input(arguments: list[str], words: list[str], tmp_path: Path) -> None:
+    result = homie(*arguments, cwd=tmp_path)
+    assert result.returncode == 2, result.stderr
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("homie: ")
+    for word in words:
+        assert word in line
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_help_needs_no_ros(tmp_path: Path) -> None:
+    result = homie("--help", cwd=tmp_path)
+    assert result.returncode == 0
+    assert "demo" in result.stdout
+    assert "score" in result.stdout

@@ -1,0 +1,22 @@
+"""Settings are checked before anything starts."""
+
+import pytest
+
+from homie_bringup.settings import Settings, SettingsError, check
+
+
+def test_the_defaults_run_the_papers_first_case() -> None:
+    run = check()
+    assert run.task.instruction == "put the green_can on the brown_table to the fridge"
+    assert run.house == run.task.scene
+
+
+def test_texts_are_taken_as_a_launch_file_gives_them() -> None:
+    assert check(seed="3", video_fps="0").settings == Settings(seed=3, video_fps=0.0)
+
+
+@pytest.mark.parametrize(("field", "value"), [("seed", -1), ("max_steps", 0), ("video_fps", 1e9), ("colour", "red")])
+def test_a_wrong_value_names_its_field(field: str, value: object) -> None:
+    with pytest.raises(SettingsError, match=field) as caught:
+        check(**{field: value})
+    assert "\n" not in str(caught.value)

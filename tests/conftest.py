@@ -1,0 +1,16 @@
+"""Every test process has a ROS domain of its own, on this machine only."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from homie_ros.domains import DomainReservation
+
+
+@pytest.fixture(scope="session", autouse=True)
+def ros_domain() -> Iterator[int]:
+    """Keep the graphs of this process and of those it starts apart from all others, parallel runs of the tests too."""
+    with DomainReservation() as reservation, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ROS_DOMAIN_ID", str(reservation.id))
+        patch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+        yield reservation.id

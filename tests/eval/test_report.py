@@ -1,0 +1,181 @@
+"""The report: everything in one file, model text as text, nothing from elsewhere."""
+
+from __future__ import annotations
+
+import base64
+import io
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from homie_core.episode import EpisodeResult, Outcome, Step
+from homie_core.errors import ErrorCode, feedback
+from homie_eval.bag import BagError
+from homie_eval.emmoe.tasks import load_task
+from homie_eval.report import write_report
+from support.bags import VIEWS, BagFixture, configuration, message, picture
+from support.trajectories import info, steps_of
+from support.worlds import kitchen
+
+TASK = load_task("100")
+EVIL = '<script>alert("x")</script><img src=x onerror=alert(1)>{{ 7 * 7 }} \ud800 </pre></style>'
+RUN = """(1) Pick, green_can(success) (2) Put, green_can, fridge(fail) (3) Go to, fridge(success) (4) End(success)"""
+
+
+class Page(HTMLParser):
+    """What a browser would see: tags with their attributes, and the text."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.texts).split())
+
+    def of(self, name: str) -> list[dict[str, str | None]]:
+        return [attributes for tag, attributes in self.tags if tag == name]
+
+
+def steps() -> tuple[Step, ...]:
+    first, second, *rest = steps_of(RUN)
+    sentence = feedback(ErrorCode.CONTAINER_CLOSED, "Put", "fridge")
+    closed = replace(second, error_code=ErrorCode.CONTAINER_CLOSED, feedback=sentence)
+    first = replace(first, analysis=EVIL, raw_output=EVIL, prompt="What next?", attempts=2, sim_seconds=75.0)
+    return (first, closed, *rest)
+
+
+def write(folder: Path, outcome: Outcome | None = Outcome.ENDED, views: int = 4, cause: str = "") -> Page:
+    with BagFixture(folder / "bag", "/robot") as bag:
+        bag.world_state(kitchen())
+        evil_info = info(task_json=TASK.to_json(), configuration_json=configuration(), versions={"mujoco": "3.17.0"})
+        bag.info(replace(evil_info, planner=EVIL.replace("\ud800", "")))
+        for step in steps():
+            if step.index <= views:
+                bag.observation(0, {name: picture(step.index + number) for number, name in enumerate(VIEWS)})
+            bag.step("e1", replace(step, analysis=step.analysis.replace("\ud800", ""), raw_output="x"))
+        if outcome is not None:
+            bag.result("e1", EpisodeResult(outcome, 4, cause, 12.0, 75.0))
+    path = write_report(folder / "bag", folder)
+    assert path == folder / "report.html"
+    return Page(path.read_text(encoding="utf-8"))
+
+
+def test_every_step_with_its_views_and_words(tmp_path: Path) -> None:
+    page = write(tmp_path)
+    images = page.of("img")
+    assert [image["alt"] for image in images[:4]] == [f"{name} view before step 1" for name in VIEWS]
+    assert len(images) == 16
+    source = images[0]["src"]
+    assert source is not None and source.startswith("data:image/jpeg;base64,")
+    with Image.open(io.BytesIO(base64.b64decode(source.split(",")[1]))) as embedded:
+        difference = np.abs(np.asarray(embedded).astype(int) - picture(1).astype(int))
+    assert difference.mean() < 6
+    for text in (
+        "put the green_can on the brown_table to the fridge",
+        "Put green_can → fridge",
+        "L3 container closed",
+        "Unable to put, the fridge is closed, you should open it first",
+        "None → green_can",
+        "2 attempts · planning 0 ms · execution 0 ms · simulated 1 min 15 s",
+        "background information",
+        "ended after 4 steps",
+        "L3 1",
+        "3.17.0",
+        '"backend": "replay"',
+    ):
+        assert text in page.text
+
+
+def test_the_score_is_explained(tmp_path: Path) -> None:
+    page = write(tmp_path)
+    assert "not successful" in page.text
+    assert "[Pick, green_can] at step 1" in page.text
+    assert "[Open, fridge] not matched" in page.text
+    assert "at least 1 potted_meat_can in fridge: no (0 of 1)" in page.text
+    assert {"e1-1", "e1-2", "e1-3", "e1-4"} <= {section.get("id") for section in page.of("section")}
+    assert {link["href"] for link in page.of("a")} <= {"#e1-1", "#e1-3"}
+
+
+def test_model_text_is_text(tmp_path: Path) -> None:
+    page = write(tmp_path)
+    assert page.of("script") == []
+    assert all(str(image["src"]).startswith("data:") for image in page.of("img"))
+    assert '<script>alert("x")</script><img src=x onerror=alert(1)>{{ 7 * 7 }}' in page.text
+    assert all(not name.startswith("on") for _, attributes in page.tags for name in attributes)
+
+
+def test_nothing_comes_from_elsewhere(tmp_path: Path) -> None:
+    (tmp_path / "head.mp4").write_bytes(b"video")
+    page = write(tmp_path)
+    assert [video["src"] for video in page.of("video")] == ["head.mp4"]
+    assert not [tag for tag, _ in page.tags if tag in ("link", "iframe", "script")]
+    content = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "http:" not in content and "https:" not in content and "url(" not in content and "@import" not in content
+
+
+def test_a_run_that_stopped_early(tmp_path: Path) -> None:
+    page = write(tmp_path, None)
+    assert "counted apart, not judged" in page.text
+    assert "not finished, 4 steps recorded" in page.text
+    assert "the recording stops before the end of the episode" in page.text
+
+
+def test_a_cause_is_shown(tmp_path: Path) -> None:
+    page = write(tmp_path, Outcome.INFRASTRUCTURE_FAILURE, cause="m3_skill_server did not answer within 60 s")
+    assert "m3_skill_server did not answer within 60 s" in page.text
+
+
+def test_missing_views_are_said(tmp_path: Path) -> None:
+    page = write(tmp_path, views=2)
+    assert len(page.of("img")) == 8
+    assert "2 observations for 4 steps: views may belong to another step" in page.text
+    without = tmp_path / "without"
+    without.mkdir()
+    assert write(without, views=0).of("img") == []
+
+
+def test_a_view_that_cannot_be_read_is_left_out(tmp_path: Path) -> None:
+    with BagFixture(tmp_path / "bag") as bag:
+        bag.info(info())
+        broken = message("sensor_msgs/msg/Image", encoding="16UC1")
+        bag.write("observation", message("homie_msgs/msg/Observation", views=[broken], view_names=["front"]))
+        bag.step("e1", steps()[2])
+    write_report(tmp_path / "bag", tmp_path)
+    assert Page((tmp_path / "report.html").read_text(encoding="utf-8")).of("img") == []
+
+
+def test_an_episode_without_steps(tmp_path: Path) -> None:
+    with BagFixture(tmp_path / "bag") as bag:
+        bag.info(info())
+    write_report(tmp_path / "bag", tmp_path)
+    assert "No step was recorded." in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_several_episodes_on_one_page(tmp_path: Path) -> None:
+    with BagFixture(tmp_path / "bag") as bag:
+        for id in ("e1", "e2"):
+            bag.info(info(id))
+            bag.step(id, steps()[0].__class__(1, steps()[2].subtask, True))
+    write_report(tmp_path / "bag", tmp_path)
+    page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
+    assert len(page.of("article")) == 2
+
+
+def test_no_episode_no_report(tmp_path: Path) -> None:
+    with BagFixture(tmp_path / "bag") as bag:
+        bag.info(info(task_id="7_gone"))
+    with pytest.raises(BagError, match="holds no episode that can be scored: episode e1 is not scored: unknown task"):
+        write_report(tmp_path / "bag", tmp_path)

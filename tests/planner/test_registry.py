@@ -1,0 +1,36 @@
+"""Planners by name."""
+
+from pathlib import Path
+
+import pytest
+
+from homie_planner.registry import PlannerError, check_planner, make_planner, usage
+
+
+def test_expert() -> None:
+    backend = make_planner("expert")
+    assert backend.name == "expert"
+    assert backend.capabilities.privileged
+
+
+def test_replay(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.json"
+    plan.write_text('["Subtask: [End]"]')
+    backend = make_planner(f"replay:{plan}")
+    assert backend.name == f"replay:{plan}"
+    assert not backend.capabilities.privileged
+
+
+@pytest.mark.parametrize("text", ["gpt", "", "Expert", "replay", "replay:", "expert:now"])
+def test_wrong_names_are_one_clear_line(text: str) -> None:
+    with pytest.raises(PlannerError) as error:
+        check_planner(text)
+    message = str(error.value)
+    assert repr(text) in message
+    assert "\n" not in message
+
+
+def test_unknown_planner_lists_what_is_allowed() -> None:
+    with pytest.raises(PlannerError, match="allowed: expert, replay:<FILE>"):
+        check_planner("gpt")
+    assert usage() == "expert, replay:<FILE>"

@@ -1,0 +1,91 @@
+"""Pictures: four different views, and a world that does not notice them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from homie_sim.house import House
+from homie_sim.rendering import VIEW_HEADINGS, RenderError, view_cameras
+from homie_sim.world import MujocoWorld
+
+
+@pytest.fixture(scope="module")
+def drawn(house: House) -> Iterator[MujocoWorld]:
+    world = MujocoWorld(house, render=True)
+    try:
+        world.viewer  # noqa: B018 - opens it
+    except RenderError as error:
+        pytest.skip(str(error))
+    yield world
+    world.close()
+
+
+def test_four_different_pictures(drawn: MujocoWorld) -> None:
+    views = drawn.views()
+    assert list(views) == ["front", "left", "back", "right"]
+    for picture in views.values():
+        assert picture.shape == (256, 256, 3) and picture.dtype == np.uint8
+        assert picture.std() > 10
+    pictures = list(views.values())
+    for index, picture in enumerate(pictures):
+        for other in pictures[:index]:
+            assert np.abs(picture.astype(int) - other).mean() > 5
+
+
+def test_views_turn_counter_clockwise_with_the_robot(drawn: MujocoWorld) -> None:
+    drawn.set_joint_positions({"base_yaw": 0.0})
+    left = drawn.views()["left"]
+    drawn.set_joint_positions({"base_yaw": math.pi / 2})
+    front = drawn.views()["front"]
+    forward = view_cameras(drawn.data)["front"].forward
+    drawn.reset(0)
+    assert forward[1] > 0.9
+    # The head's axis is not the base's middle, so the pictures differ a little.
+    assert np.abs(left.astype(int) - front).mean() < 25
+    assert list(VIEW_HEADINGS.values()) == pytest.approx([0, math.pi / 2, math.pi, 3 * math.pi / 2])
+
+
+def test_pictures_do_not_touch_the_physics(drawn: MujocoWorld) -> None:
+    drawn.reset(5)
+    drawn.tick(20)
+    undisturbed = drawn.data.qpos.copy()
+    drawn.reset(5)
+    for _ in range(20):
+        drawn.views()
+        drawn.third_person()
+        drawn.tick()
+    assert np.array_equal(drawn.data.qpos, undisturbed)
+
+
+def test_a_world_with_textures_moves_like_one_without(drawn: MujocoWorld, world: MujocoWorld) -> None:
+    drawn.reset(2)
+    world.reset(2)
+    drawn.tick(30)
+    world.tick(30)
+    assert np.array_equal(drawn.data.qpos, world.data.qpos)
+
+
+def test_head_camera_and_depth(drawn: MujocoWorld) -> None:
+    drawn.reset(0)
+    assert drawn.head_camera().shape == (480, 640, 3)
+    depth = drawn.head_depth()
+    assert depth.shape == (480, 640)
+    # East of the start the living room's far wall is at x = 9.8.
+    assert 5.0 < float(np.median(depth[200:240, 300:340])) < 6.5
+
+
+def test_third_person_sees_the_robot(drawn: MujocoWorld) -> None:
+    picture = drawn.third_person()
+    assert picture.shape == (360, 640, 3)
+    blue = (picture[..., 2] > 120) & (picture[..., 0] < 60)
+    assert blue.sum() > 50
+
+
+def test_drawing_is_counted(drawn: MujocoWorld) -> None:
+    before, images = drawn.render_wall_seconds, drawn.viewer.images
+    drawn.views()
+    assert drawn.render_wall_seconds > before and drawn.viewer.images == images + 4

@@ -1,0 +1,47 @@
+"""Trajectories for tests, written as the paper prints them."""
+
+from __future__ import annotations
+
+import re
+
+from homie_core.episode import EpisodeInfo, EpisodeResult, Outcome, Step
+from homie_core.errors import ErrorCode
+from homie_core.inventory import Inventory, update
+from homie_core.subtask import parse_brackets
+
+_LINE = re.compile(r"\(\d+\)\s*\[?(?P<inside>[^\[\]()]*)\]?\s*(?:\((?P<result>success|fail)\))?")
+
+
+def steps_of(text: str) -> tuple[Step, ...]:
+    """Read lines such as ``(3) [Pick, yellow_box](fail)``; a line without a result succeeded."""
+    steps: list[Step] = []
+    inventory: Inventory = ()
+    for match in _LINE.finditer(text):
+        success = match["result"] != "fail"
+        subtask = parse_brackets(f"[{match['inside'].strip()}]")
+        code = None if success else ErrorCode.TOO_DIFFICULT
+        after = update(inventory, subtask, success, code)
+        steps.append(Step(len(steps) + 1, subtask, success, code, inventory_before=inventory, inventory_after=after))
+        inventory = after
+    return tuple(steps)
+
+
+def info(episode_id: str = "e1", **fields: object) -> EpisodeInfo:
+    """What an episode's announcement says, with any field replaced."""
+    values: dict[str, object] = {
+        "episode_id": episode_id,
+        "benchmark": "emmoe",
+        "task_id": "100_green_can_to_fridge",
+        "instruction": "put the green_can on the brown_table to the fridge",
+        "scene": "house_1",
+        "seed": 7,
+        "trial": 1,
+        "planner": "replay:case_1",
+        "setting": "background_information",
+    }
+    return EpisodeInfo(**{**values, **fields})  # type: ignore[arg-type]
+
+
+def result(steps: tuple[Step, ...], outcome: Outcome = Outcome.ENDED) -> EpisodeResult:
+    """How an episode with these steps stopped."""
+    return EpisodeResult(outcome, len(steps))
