@@ -4,6 +4,7 @@ VENV := .venv
 STAMPS := $(VENV)/stamps
 PIP := $(VENV)/bin/python -m pip install -qq --disable-pip-version-check --no-deps
 RUN := $(VENV)/bin/homie-env
+# Makes .venv with another interpreter than the best one found: make distclean && make PYTHON=python3.11
 PYTHON ?=
 PYTEST_WORKERS ?= 2
 
@@ -29,10 +30,10 @@ demo: build ## run one household task from instruction to score
 	@$(VENV)/bin/homie demo
 
 test: build lint ## check the style and types, then run all tests
-	@$(RUN) pytest --ignore=tests/bench --numprocesses=$(PYTEST_WORKERS) --dist=loadfile
+	@$(RUN) pytest --numprocesses=$(PYTEST_WORKERS) --dist=loadfile
 
-bench: build dev ## measure: physics and rendering against the whole, latencies
-	@$(RUN) pytest --capture=no tests/bench
+bench: build ## measure: physics and rendering against the whole, latencies
+	@PYTHONPATH=tests $(RUN) python tests/bench/run.py
 
 lint: dev ## check style (ruff) and types (mypy)
 	@$(VENV)/bin/ruff check --quiet
@@ -56,12 +57,12 @@ dev: $(STAMPS)/dev
 
 # Where and on what the environment was made. A moved folder or another ROS makes a new environment.
 $(STAMPS)/origin: always
-	@echo '$(CURDIR) $(or $(ROS),wheels) $(PYTHON)' | cmp --silent - $@ || { \
+	@echo '$(CURDIR) $(or $(ROS),wheels)' | cmp --silent - $@ || { \
 	  command -v python3 > /dev/null || { echo "missing: Python 3; install it with: apt-get install python3" >&2; exit 2; }; \
 	  python=$$(python3 ros_ws/check_system.py $(ROS_OPTION) $(if $(PYTHON),--python $(PYTHON))) || exit 2; \
 	  rm -rf $(VENV) ros_ws/build ros_ws/install; \
 	  echo "Making $(VENV) with $$python, ROS from $(or $(ROS),wheels)"; \
-	  "$$python" -m venv $(VENV) && mkdir $(STAMPS) && echo '$(CURDIR) $(or $(ROS),wheels) $(PYTHON)' > $@; }
+	  "$$python" -m venv $(VENV) && mkdir $(STAMPS) && echo '$(CURDIR) $(or $(ROS),wheels)' > $@; }
 
 REQUIREMENTS := requirements/run.txt requirements/build.txt $(if $(ROS),,requirements/ros.txt)
 $(STAMPS)/run: $(REQUIREMENTS) $(STAMPS)/origin

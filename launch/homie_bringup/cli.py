@@ -24,7 +24,9 @@ def homie() -> None:
 
 @homie.command()
 @click.option("--task", default="100", show_default=True, help="Its number or name in the suite, or a YAML file.")
-@click.option("--planner", default="expert", show_default=True, help="Backend: expert, or replay:FILE.")
+@click.option(
+    "--planner", default="expert", show_default=True, help="Backend: expert, or replay:PLAN (case_1, a file, or a bag)."
+)
 @click.option("--house", default="", help="House instead of the task's own: a name or a YAML file.")
 @click.option(
     "--setting", default="background_information", show_default=True, help="Or no_background_information (paper, 3.3)."

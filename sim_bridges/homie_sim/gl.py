@@ -16,13 +16,28 @@ LIBRARIES = {"egl": ("libEGL.so.1", "libOpenGL.so.0"), "osmesa": ("libOSMesa.so.
 INSTALL_HINT = "apt-get install libegl1 libgl1 (EGL) or libosmesa6 (OSMesa)"
 
 
-def choose_backend() -> str | None:
-    """Set ``MUJOCO_GL`` unless it is set already; the chosen backend, or None if no library is there."""
-    if os.environ.get(VARIABLE):
-        return os.environ[VARIABLE]
-    chosen = next((name for name, libraries in LIBRARIES.items() if all(map(_loads, libraries))), None)
-    if chosen is not None:
-        os.environ[VARIABLE] = chosen
+DISABLED = "disable"
+"""MuJoCo's word for: physics only."""
+
+
+class GraphicsError(RuntimeError):
+    """The wanted OpenGL is not there. One line that says what to install."""
+
+
+def choose_backend() -> str:
+    """Set ``MUJOCO_GL`` unless it is set already; what it is then. Without any library it is ``disable``.
+
+    Raises:
+        GraphicsError: the variable asks for a backend whose libraries do not load.
+    """
+    wanted = os.environ.get(VARIABLE, "").strip().lower()
+    missing = [library for library in LIBRARIES.get(wanted, ()) if not _loads(library)]
+    if missing:
+        raise GraphicsError(f"{VARIABLE}: {wanted!r} needs {missing[0]}, which does not load: {INSTALL_HINT}")
+    if wanted:
+        return wanted
+    chosen = next((name for name, libraries in LIBRARIES.items() if all(map(_loads, libraries))), DISABLED)
+    os.environ[VARIABLE] = chosen
     return chosen
 
 

@@ -63,7 +63,11 @@ class Handle:
         return _result(self._future, deadline, f"the end of {type(self.command).__name__}")
 
     def cancel(self) -> None:
-        """Ask the loop to stop the command before the next tick; ``wait`` then gives a cancelled outcome."""
+        """Ask the loop to stop the command before the next tick; ``wait`` then gives a cancelled outcome.
+
+        Raises:
+            LoopError: the simulation thread has stopped.
+        """
         self._loop.post(lambda world: self._loop.stop_command(self))
 
     def finish(self, outcome: Outcome) -> None:

@@ -80,8 +80,8 @@ class MujocoBridgeNode(HomieNode):
         self._last_published = 0.0
         self._leaving = False
         self._advertise()
-        self._pictures = PictureSender()
         self._loop = self._start_loop()
+        self._pictures = PictureSender()
         self._actions = RobotActions(self, self._loop, self._on_loop_error, self._publish_plan)
         self._loop.observe(self._publish_motion, STATE_PERIOD)
         self._loop.observe(self._publish_world_state, WORLD_STATE_PERIOD)
@@ -117,11 +117,15 @@ class MujocoBridgeNode(HomieNode):
         settings = self._settings
         try:
             world = MujocoWorld(self._house, render=settings.render)
-            loop = LockstepLoop(world)
+        except (FileNotFoundError, WorldError) as error:
+            raise InfrastructureError(str(error)) from error
+        loop = LockstepLoop(world)
+        try:
             loop.reset(settings.seed, [], CALL_SECONDS)
             if settings.render:
                 loop.call(lambda world: world.viewer, CALL_SECONDS, "the renderer")
-        except (FileNotFoundError, RenderError, WorldError) as error:
+        except (RenderError, WorldError) as error:
+            loop.close()
             raise InfrastructureError(str(error)) from error
         return loop
 
@@ -235,7 +239,8 @@ class MujocoBridgeNode(HomieNode):
     # --- in the executor's thread
 
     def _on_twist(self, message: Twist) -> None:
-        self._loop.submit(TwistCommand(message.linear.x, message.angular.z))
+        if not self._leaving:
+            self._loop.submit(TwistCommand(message.linear.x, message.angular.z))
 
     def _repeat(self) -> None:
         """Publish the last state again if nothing moves; and notice a simulation that has stopped."""

@@ -10,6 +10,7 @@ import math
 import time
 from dataclasses import dataclass
 from types import TracebackType
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -41,9 +42,10 @@ HEAD_FOV = 50.0
 """Degrees, vertically."""
 
 THIRD_WIDTH, THIRD_HEIGHT = 640, 360
-THIRD_FOV = 44.0
+THIRD_FOV = 38.0
 
 _THIRD_ASIDE, _THIRD_AHEAD = 1.5, 0.25
+_THIRD_FROM_WALL = 0.4
 
 _NEAR, _FAR = 0.03, 30.0
 _EYE_ABOVE_PAN = 0.0805
@@ -82,9 +84,7 @@ class Viewer:
         """
         self._model = model
         self._house = house
-        self._context = _open_context(HEAD_WIDTH, HEAD_HEIGHT)
-        self._context.make_current()
-        self._target = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
+        self._context, self._target = _open(model, HEAD_WIDTH, HEAD_HEIGHT)
         self._target.readDepthMap = mujoco.mjtDepthMap.mjDEPTH_ZEROFAR
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._target)
         self._scene = mujoco.MjvScene(model, maxgeom=model.ngeom + 100)
@@ -206,8 +206,10 @@ def third_person_camera(data: mujoco.MjData, house: House) -> Camera:
     robot = data.body(fetch.BASE_BODY).xpos
     south = min(room.y[0] for room in house.rooms)
     north = max(room.y[1] for room in house.rooms)
+    west = min(room.x[0] for room in house.rooms) + _THIRD_FROM_WALL
+    east = max(room.x[1] for room in house.rooms) - _THIRD_FROM_WALL
     target = np.array([robot[0] + _THIRD_AHEAD, 0.5 * robot[1] + 0.3 * north + 0.2 * south, 0.7])
-    position = np.array([robot[0] + _THIRD_ASIDE, south - 1.9 + 0.45 * (robot[1] - south), 2.8])
+    position = np.array([np.clip(robot[0] + _THIRD_ASIDE, west, east), south - 1.9 + 0.45 * (robot[1] - south), 2.8])
     direction = (target - position) / np.linalg.norm(target - position)
     up = np.array([0, 0, 1.0]) - direction * direction[2]
     return Camera(position, direction, up / np.linalg.norm(up), THIRD_FOV, THIRD_WIDTH, THIRD_HEIGHT)
@@ -221,12 +223,15 @@ def _looking(position: Vector, yaw: float, pitch: float, fov: float, width: int,
     return Camera(position, forward, up, fov, width, height)
 
 
-def _open_context(width: int, height: int) -> mujoco.GLContext:
-    """A context of the chosen backend, whatever ``mujoco`` itself picked when it was imported."""
+def _open(model: mujoco.MjModel, width: int, height: int) -> tuple[Any, mujoco.MjrContext]:
+    """An OpenGL context and MuJoCo's drawing context in it.
+
+    The backend's module is named here because ``mujoco.GLContext`` was fixed when MuJoCo was imported, maybe by others.
+    """
     try:
-        module = importlib.import_module(f"mujoco.{choose_backend()}")
-        context: mujoco.GLContext = module.GLContext(width, height)
-    except (AttributeError, ImportError, RuntimeError, OSError) as error:
+        context = importlib.import_module(f"mujoco.{choose_backend()}").GLContext(width, height)
+        context.make_current()
+        return context, mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
+    except (AttributeError, ImportError, RuntimeError, OSError, mujoco.FatalError) as error:
         reason = " ".join(str(error).split()) or type(error).__name__
-        raise RenderError(f"no OpenGL to draw with ({reason}): {INSTALL_HINT}") from error
-    return context
+        raise RenderError(f"no OpenGL to draw with: {INSTALL_HINT} ({reason})") from error

@@ -32,20 +32,34 @@ class PictureSender:
 
     def __init__(self) -> None:
         self._queue: queue.Queue[_Picture | None] = queue.Queue(QUEUE_LENGTH)
+        self._failure: Exception | None = None
         self._thread = threading.Thread(target=self._send_all, name="picture sender", daemon=True)
         self._thread.start()
 
     def send(
         self, rgb: NDArray[np.uint8], stamp: int, frame_id: str, publish: Callable[[CompressedImage], None]
     ) -> None:
-        """Hand over a picture (height, width, 3) of simulation time ``stamp`` (nanoseconds)."""
-        self._queue.put(_Picture(rgb, stamp, frame_id, publish), timeout=CLOSE_SECONDS)
+        """Hand over a picture (height, width, 3) of simulation time ``stamp`` (nanoseconds).
+
+        Raises:
+            Exception: what an earlier picture has failed with.
+        """
+        if self._failure is not None:
+            raise self._failure
+        self._queue.put(_Picture(rgb, stamp, frame_id, publish))
 
     def close(self) -> None:
         """Send what waits, and end."""
-        self._queue.put(None, timeout=CLOSE_SECONDS)
+        self._queue.put(None)
         self._thread.join(CLOSE_SECONDS)
 
     def _send_all(self) -> None:
         while (picture := self._queue.get()) is not None:
+            if self._failure is None:
+                self._send(picture)
+
+    def _send(self, picture: _Picture) -> None:
+        try:
             picture.publish(jpeg_to_msg(picture.rgb, picture.stamp, picture.frame_id))
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is raised in the thread that hands over pictures
+            self._failure = error

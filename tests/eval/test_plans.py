@@ -31,7 +31,8 @@ Inventory: None
 def test_the_shipped_plans_can_be_read() -> None:
     assert "case_1" in shipped_plans()
     for name in shipped_plans():
-        assert load_plan(name)[-1].subtask.is_end
+        last = load_plan(name)[-1]
+        assert isinstance(last, PlannedStep) and last.subtask.is_end
 
 
 def test_the_info_file_of_the_data_set(tmp_path: Path) -> None:
@@ -53,15 +54,24 @@ def test_json_with_and_without_the_optional_fields(tmp_path: Path) -> None:
     )
 
 
+def test_raw_outputs_are_texts(tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    path.write_text('["I would rather dance", {"subtask": "[End]"}]')
+    assert load_plan(path) == ("I would rather dance", PlannedStep(Subtask("End")))
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         ("{", "plan.json: not JSON"),
         ("{}", "plan.json: must be a list of steps, not dict"),
         ("[]", "plan.json: the plan has no step"),
-        ('["[End]"]', "plan.json: step 1 must have a subtask"),
-        ('[{"subtask": "[End]"}, {"analysis": "x"}]', "plan.json: step 2 must have a subtask"),
-        ('[{"subtask": "[End]", "note": "x"}]', "step 1 must have a subtask, and may have an analysis and a model"),
+        ("[1]", "plan.json: step 1 must be a text, or have a subtask"),
+        ('[{"subtask": "[End]"}, {"analysis": "x"}]', "plan.json: step 2 must be a text, or have a subtask"),
+        (
+            '[{"subtask": "[End]", "note": "x"}]',
+            "step 1 must be a text, or have a subtask and maybe analysis and model",
+        ),
         ('[{"subtask": "[End]", "model": 3}]', "step 1: every field must be a text"),
         ('[{"subtask": "Pick mug"}]', "step 1: not a subtask in brackets"),
         ("\xff", "cannot read plan"),

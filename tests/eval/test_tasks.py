@@ -11,7 +11,7 @@ import yaml
 from homie_core import names
 from homie_core.key_path import task_progress
 from homie_eval import yaml_file
-from homie_eval.emmoe.plans import load_plan
+from homie_eval.emmoe.plans import PlannedStep, load_plan
 from homie_eval.emmoe.tasks import Task, TaskError, from_json, load_task, shipped_tasks
 from support.trajectories import steps_of
 
@@ -87,7 +87,7 @@ def test_the_expert_needs_at_least_the_shortest_key_path(task: Task) -> None:
 
 
 def test_case_1_as_printed_is_a_plan_for_task_100() -> None:
-    plan = load_plan("case_1")
+    plan = [step for step in load_plan("case_1") if isinstance(step, PlannedStep)]
     assert len(plan) == 15
     assert [step.subtask.brackets() for step in plan[3:5]] == ["[Put, green_can, fridge]", "[Open, fridge]"]
     run = " ".join(

@@ -31,6 +31,6 @@ def test_wrong_names_are_one_clear_line(text: str) -> None:
 
 
 def test_unknown_planner_lists_what_is_allowed() -> None:
-    with pytest.raises(PlannerError, match="allowed: expert, replay:<FILE>"):
+    with pytest.raises(PlannerError, match="allowed: expert, replay:<PLAN>"):
         check_planner("gpt")
-    assert usage() == "expert, replay:<FILE>"
+    assert usage() == "expert, replay:<PLAN>"

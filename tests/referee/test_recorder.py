@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from mcap.reader import make_reader
@@ -36,7 +37,9 @@ def test_everything_comes_back_in_order(tmp_path: Path) -> None:
             bag.write("/b", serialize_message(step_to_msg(Step(number, Subtask("Pick", "apple"), True), "episode")))
     assert bag.counts == {"/a": 200, "/b": 200}
     with AnyReader([tmp_path / "bag"]) as reader:
-        read = [(found.topic, stamp, reader.deserialize(raw, found.msgtype)) for found, stamp, raw in reader.messages()]
+        read: list[tuple[str, int, Any]] = [
+            (found.topic, stamp, reader.deserialize(raw, found.msgtype)) for found, stamp, raw in reader.messages()
+        ]
     assert [message.data for topic, _, message in read if topic == "/a"] == [f"message {n}" for n in range(200)]
     assert [message.index for topic, _, message in read if topic == "/b"] == list(range(200))
     stamps = [stamp for _, stamp, _ in read]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 from typing import Any
 
 import pytest
@@ -37,6 +38,10 @@ class Radio(HomieNode):
         super().close()
 
 
+def heard_once(node: Radio) -> bool:
+    return node.heard == ["once"]
+
+
 def test_two_domains_in_one_process_do_not_hear_each_other() -> None:
     with fresh_host() as left, fresh_host() as right:
         one, two = left.add(Radio), right.add(Radio)
@@ -62,7 +67,7 @@ def test_ending_many_times() -> None:
         with fresh_host() as host:
             node = host.add(Radio)
             node.say("once")
-            wait_until(lambda node=node: node.heard == ["once"], 10, "the news")
+            wait_until(partial(heard_once, node), 10, "the news")
         assert node.closed
     assert threading.active_count() <= before
 
@@ -82,6 +87,16 @@ def test_a_thread_can_fail_its_node() -> None:
         threading.Thread(target=node.fail, args=(RuntimeError("physics exploded"),)).start()
         with pytest.raises(NodeFailed, match="physics exploded"):
             host.wait(10)
+
+
+def test_a_node_that_fails_leaves_the_graph_and_the_others_stay() -> None:
+    with fresh_host() as host:
+        bad, good = host.add(Radio), host.add(Radio, namespace="other")
+        bad.say("poison")
+        wait_until(lambda: bad.closed and good.count_publishers("/news") == 0, 10, "the node to leave")
+        good.say("still here")
+        wait_until(lambda: good.heard == ["still here"], 10, "the other node")
+        assert host.failure is not None
 
 
 def test_stop_ends_the_wait() -> None:

@@ -114,15 +114,24 @@ def test_deadline_of_a_goal_cancels_it() -> None:
             time.sleep(0.3)
 
 
-def test_a_server_that_leaves_is_noticed() -> None:
+def test_a_server_that_leaves_ends_its_goals() -> None:
     with fresh_host() as callers, NodeHost(domain_id=callers.context.get_domain_id()) as servers:
         servers.add(Peer)
         caller = callers.add(Caller)
         threading.Timer(0.7, servers.close).start()
+        assert send_goal(caller.skill, ExecuteSkill.Goal(), 60).aborted
+
+
+def test_a_server_that_vanishes_is_noticed() -> None:
+    with fresh_host() as host:
+        peer, caller = host.add(Peer), host.add(Caller)
+        call_service(caller.echo, Trigger.Request(), 10)
+        threading.Timer(0.5, peer.destroy_node).start()
         start = time.monotonic()
-        with pytest.raises(PeerLost, match="went away during action skill"):
-            send_goal(caller.skill, ExecuteSkill.Goal(), 60)
-        assert time.monotonic() - start < 15
+        with pytest.raises(PeerLost, match="went away during service slow"):
+            call_service(caller.slow, Trigger.Request(), 60)
+        assert time.monotonic() - start < 10
+    peer.release.set()
 
 
 def test_a_killed_server_is_noticed_within_seconds(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,6 +34,7 @@ from homie_ros.conversions import (
     time_from_msg,
     world_state_from_msg,
 )
+from homie_ros.errors import InfrastructureError
 from homie_ros.homie_node import HomieNode
 from homie_ros.images import image_from_msg, jpeg_from_msg, views_from_msg
 from homie_ros.node_host import NodeFailed, NodeHost
@@ -83,6 +84,10 @@ class Client(HomieNode):
         self.twist = self.create_publisher(Twist, "cmd_vel", qos.stream())
 
     def listen(self, topic: str, kind: Any, latched: bool = False) -> list[Any]:
+        """What is heard on ``topic`` from now on; of a latched topic, also the latest message."""
+        if topic in self.heard:
+            self.heard[topic][:] = self.heard[topic][-1:] if latched else []
+            return self.heard[topic]
         heard = self.heard.setdefault(topic, [])
         self.create_subscription(kind, topic, heard.append, qos.state() if latched else qos.stream(1000))
         wait_until(lambda: self.count_publishers(topic) > 0, 10, topic)
@@ -191,8 +196,11 @@ def test_everything_is_stamped_with_the_new_time_after_a_command(client: Client)
     states = client.listen("world_state", WorldStateMessage, latched=True)
     assert client.torso(0.1, 1.0).succeeded
     end = client.state().stamp
-    for messages in (joints, odometry, states):
-        wait_until(lambda messages=messages: time_from_msg(messages[-1].header.stamp) == end, 5, "the end's stamp")
+    wait_until(
+        lambda: all(time_from_msg(messages[-1].header.stamp) == end for messages in (joints, odometry, states)),
+        5,
+        "the end's stamp",
+    )
     assert dict(zip(joints[-1].name, joints[-1].position, strict=True))["torso_lift_joint"] == pytest.approx(
         0.1, abs=0.006
     )
@@ -244,7 +252,6 @@ def test_a_path_replaces_a_drive(client: Client) -> None:
     older = threading.Thread(target=lambda: ends.append(client.drive(5.6, 0.8, 0.0)))
     older.start()
     wait_until(lambda: client.state().stamp > 0, 10, "the drive to begin")
-    x, y, yaw = client.state().robot_pose
     path = FollowPath.Goal(path=Path(header=header(0, "map")))
     outcome = client.send("path", path)
     older.join(10)
@@ -286,7 +293,7 @@ def test_a_drive_and_its_plan(client: Client) -> None:
 
 
 def test_a_path_forwards_and_backwards(client: Client) -> None:
-    x, y, yaw = client.state().robot_pose
+    _, y, yaw = client.state().robot_pose
     for distance in (0.3, -0.3):
         start = client.state().robot_pose[0]
         steps = [start + distance * share for share in (0.0, 0.5, 1.0)]
@@ -427,7 +434,7 @@ def test_video_runs_in_simulated_time() -> None:
         assert (info[-1].width, info[-1].height) == (640, 480)
         distances = image_from_msg(depth[-1])
         assert distances.shape == (480, 640)
-        assert 0.2 < float(np.median(distances)) < 12
+        assert 0.2 < float(np.median(distances.astype(float))) < 12
 
 
 def test_the_camera_s_frame_follows_the_head(client: Client) -> None:
@@ -469,7 +476,7 @@ def test_physics_that_fails_ends_the_node(monkeypatch: pytest.MonkeyPatch) -> No
         outcome = client.torso(0.2, 2.0)
         assert outcome.aborted
         assert "nan in qacc" in outcome.result.error_string
-        with pytest.raises(NodeFailed, match="node mujoco_bridge failed: LoopError: .*nan in qacc"):
+        with pytest.raises(NodeFailed, match=r"node mujoco_bridge failed: LoopError: .*nan in qacc"):
             host.wait(10)
 
 
@@ -494,7 +501,7 @@ def _ignore(job: Callable[[], Any]) -> None:
 def test_an_unknown_house_is_a_wrong_parameter() -> None:
     with (
         fresh_host() as host,
-        pytest.raises(ParameterError, match="parameter house of node mujoco_bridge.*castle") as caught,
+        pytest.raises(ParameterError, match=r"parameter house of node mujoco_bridge.*castle") as caught,
     ):
         host.add(MujocoBridgeNode, parameters={"house": "castle"})
     assert "\n" not in str(caught.value)

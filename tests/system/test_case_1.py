@@ -4,15 +4,13 @@ import pytest
 
 from homie_core.errors import ErrorCode
 from homie_eval.bag import read_bag
-from homie_eval.emmoe.plans import shipped_plans
 from homie_eval.trajectory import Trajectory
 from support.system_support import run_demo
 
 
 @pytest.fixture(scope="module")
 def case_1(tmp_path_factory: pytest.TempPathFactory) -> Trajectory:
-    plan = shipped_plans()["case_1"]
-    run = run_demo(tmp_path_factory.mktemp("case_1"), "--planner", f"replay:{plan}", "--video-fps", "0")
+    run = run_demo(tmp_path_factory.mktemp("case_1"), "--planner", "replay:case_1", "--video-fps", "0")
     assert run.code == 0, run.output
     (trajectory,) = read_bag(run.folder / "bag").trajectories
     return trajectory

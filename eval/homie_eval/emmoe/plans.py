@@ -1,7 +1,8 @@
 """Recorded plans: what the replay planner says, step by step.
 
 Two forms are read. JSON, a list of ``{"analysis": ..., "subtask": "[Put, green_can, fridge]", "model": "M3"}``, where
-analysis and model may be left out; and the ``info.txt`` of EMMOE-100, whose feedback and inventory lines are not used.
+analysis and model may be left out, or of raw outputs, each a text that is replayed as it is, right or wrong; and the
+``info.txt`` of EMMOE-100, whose feedback and inventory lines are not used.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ def shipped_plans() -> dict[str, Path]:
     return {path.stem: path for path in sorted(folder.glob("*.json"))}
 
 
-def load_plan(reference: str | Path) -> tuple[PlannedStep, ...]:
-    """A plan by the name of a shipped one, or by the path of a ``.json`` or ``.txt`` file.
+def load_plan(reference: str | Path) -> tuple[PlannedStep | str, ...]:
+    """A plan by the name of a shipped one, or by the path of a ``.json`` or ``.txt`` file. Raw outputs are texts.
 
     Raises:
         PlanError: there is no such plan, or it cannot be read.
@@ -59,7 +60,7 @@ def load_plan(reference: str | Path) -> tuple[PlannedStep, ...]:
     return steps
 
 
-def _from_json(content: str, path: Path) -> tuple[PlannedStep, ...]:
+def _from_json(content: str, path: Path) -> tuple[PlannedStep | str, ...]:
     try:
         data = json.loads(content)
     except json.JSONDecodeError as error:
@@ -69,9 +70,11 @@ def _from_json(content: str, path: Path) -> tuple[PlannedStep, ...]:
     return tuple(_step(item, f"{path}: step {number}") for number, item in enumerate(data, start=1))
 
 
-def _step(item: Any, where: str) -> PlannedStep:
+def _step(item: Any, where: str) -> PlannedStep | str:
+    if isinstance(item, str):
+        return item
     if not isinstance(item, dict) or "subtask" not in item or not set(item) <= _FIELDS:
-        raise PlanError(f"{where} must have a subtask, and may have an analysis and a model, not {item!r}")
+        raise PlanError(f"{where} must be a text, or have a subtask and maybe analysis and model, not {item!r}")
     if not all(isinstance(value, str) for value in item.values()):
         raise PlanError(f"{where}: every field must be a text, not {item!r}")
     return PlannedStep(_subtask(item["subtask"], item.get("model", ""), where), item.get("analysis", ""))

@@ -107,9 +107,6 @@ def shorten(text: str) -> str:
     return line if len(line) <= EXCERPT_CHARACTERS else f"{line[:EXCERPT_CHARACTERS].rstrip()}..."
 
 
-# --- JSON
-
-
 def _json_objects(text: str) -> Iterator[dict[str, Any]]:
     """The JSON objects in ``text``, outer ones before those inside them; keys in lower case."""
     decoder = json.JSONDecoder(strict=False)
@@ -174,9 +171,6 @@ def _from_fields(fields: dict[str, Any], model: str, vocabulary: Vocabulary) -> 
     return _subtask([action, *values[:count]], model, vocabulary)
 
 
-# --- the paper's text template
-
-
 def _subtask_place(text: str) -> tuple[int, int, str] | None:
     """Start of the first Subtask key, end of its value, and the value; None if there is none.
 
@@ -211,9 +205,6 @@ def _model_of(text: str) -> str:
         return _clean(text[key.end() :].strip().partition("\n")[0])
     parentheses = _PARENTHESES.match(text)
     return _clean(parentheses["inside"]) if parentheses is not None else ""
-
-
-# --- common
 
 
 def _split(value: str) -> list[str]:

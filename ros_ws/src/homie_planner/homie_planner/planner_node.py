@@ -144,8 +144,6 @@ class _Ports:
         self._episode_id = goal.request.episode_id
         self.result: messages.EpisodeResult | None = None
 
-    # --- world
-
     def reset(self) -> int:
         if not self._node.settings.reset:
             return int(self._node.get_clock().now().nanoseconds)
@@ -185,8 +183,6 @@ class _Ports:
         except InfrastructureError as error:
             raise loop.InfrastructureError(str(error)) from error
 
-    # --- executor
-
     def execute(self, step: int, subtask: Subtask, inventory: Inventory) -> Executed:
         goal = ExecuteSubtask.Goal(
             episode_id=self._episode_id, step=step, subtask=subtask_to_msg(subtask), inventory=list(inventory)
@@ -224,8 +220,6 @@ class _Ports:
             stamp=time_from_msg(result.stamp),
             detail=result.detail,
         )
-
-    # --- journal
 
     def begin(self, info: EpisodeInfo, stamp: int) -> None:
         self._node.info.publish(episode_info_to_msg(info, stamp))

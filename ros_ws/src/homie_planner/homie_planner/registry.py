@@ -1,10 +1,9 @@
-"""The planners by name: ``expert``, ``replay:plan.json``."""
+"""The planners by name: ``expert``, ``replay:case_1``."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from homie_planner.backend import Backend, PlannerError
 from homie_planner.backends import replay
@@ -26,7 +25,7 @@ class Kind:
 
 KINDS = {
     "expert": Kind("", "plans by search; sees the world and the goal", lambda _: Expert()),
-    "replay": Kind("FILE", "repeats a recorded plan (JSON) or bag", lambda text: replay.load(Path(text))),
+    "replay": Kind("PLAN", "repeats a recorded plan or bag", replay.load),
 }
 
 

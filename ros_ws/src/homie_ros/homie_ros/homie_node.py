@@ -57,7 +57,10 @@ class HomieNode(Node):
         for server in servers:
             server.cancel_all()
         wait_until(
-            lambda: not any(server.busy for server in servers), CLOSE_SECONDS, "running goals to end", poll=0.005
+            lambda: not self.context.ok() or not any(server.busy for server in servers),
+            CLOSE_SECONDS,
+            "running goals to end",
+            poll=0.005,
         )
 
     def fail(self, error: BaseException) -> None:

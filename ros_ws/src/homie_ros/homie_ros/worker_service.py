@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from rclpy.exceptions import InvalidHandle
 from rclpy.node import Node
 
 
@@ -63,9 +64,10 @@ class WorkerService:
             except Exception as error:  # noqa: BLE001 - whatever the handler raises is the answer, never the node's end
                 self._node.get_logger().error(f"{self._name}: {error}\n{traceback.format_exc()}")
                 response = self._failure_response(error)
-        executor = self._node.executor
-        if executor is not None and self._node.context.ok():
-            executor.create_task(self._send_now, response, header)
+        try:
+            self._send_now(response, header)
+        except InvalidHandle:  # the node has been destroyed meanwhile, and its client knows
+            return
 
     def _default_failure(self, error: Exception) -> Any:
         return self._type.Response(success=False, message=str(error))

@@ -7,21 +7,22 @@ within reach and the door passes by the robot.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from homie_core.world_state import Kind
 
+from homie_core.world_state import Kind
 from homie_skills import cartesian, grasp_planning, standing
 from homie_skills.floor_map import FloorMap
-from homie_skills.geometry import make_pose, rotation_x, rotation_z, translation
+from homie_skills.geometry import make_pose, rotation_x, rotation_z, translation, wrap
 from homie_skills.manipulator import BasePose, Manipulator
 from homie_skills.planning_scene import HAND, Handle
 from homie_skills.robot import FloatArray, GraspFailed, NoGrasp, Stalled, UnknownTarget
 
-DOOR_OPEN = math.radians(85)
+DOOR_OPEN = math.radians(82)
 """Angle to which a door is pulled."""
 DOOR_OPEN_ENOUGH = math.radians(75)
 DRAWER_OPEN_SHARE = 0.95
@@ -43,19 +44,23 @@ MIN_BAR = 0.012
 SHORTEST_COURSE = 0.25
 """Share of the way that a course must cover to be worth it."""
 
-TURNS = tuple(math.radians(degrees) for degrees in (-25, 25, -50, 50, 0, 70, -70))
-"""Angles of the hand about the bar."""
-HEIGHTS = (0.0, 0.12, -0.12)
+DOOR_TURNS = tuple(math.radians(degrees) for degrees in (50, 62, 35, 20, 0))
+DRAWER_TURNS = tuple(math.radians(degrees) for degrees in (-25, 0, 25, -50, 50))
+"""Angles of the hand about the bar. At a door: away from the hinge, so that the hand can stay while the door turns."""
+BAR_HEIGHTS = (0.0, 0.12, -0.12)
 """Where along an upright bar it is taken."""
-DISTANCES = (0.85, 0.95, 0.75, 1.05, 0.65)
-STANDING_TURNS = (0.0, 0.5, -0.5)
-STANDINGS = 60
+
+DOOR_STANDINGS = ((0.85, 0.9, 0.8, 1.0), (0.4, 0.3, 0.5, 0.2, 0.6), (0.0, 0.5, 1.0))
+DRAWER_STANDINGS = ((0.9, 0.8, 1.0, 0.7), (0.0, 0.15, -0.15, 0.3, -0.3), (0.0, 0.5, -0.5))
+"""Where the base stands, from the closed handle: outwards, sideways (at a door: towards the hinge), and turned."""
 PLANS = 3
+SOLUTIONS = 3
+"""Postures of the arm tried for each grip."""
 
 
 @dataclass(frozen=True, slots=True)
 class HandlePlan:
-    """Where to stand, the way to the bar, the course with it, and the way off; joints (n, 8) each.
+    """Where to stand, the way to the bar, and the course with it; joints (n, 8) each.
 
     ``reached`` is the position of the container's joint at the end of the course.
     """
@@ -63,7 +68,6 @@ class HandlePlan:
     base: BasePose
     approach: FloatArray
     course: FloatArray
-    retreat: FloatArray
     reached: float
 
 
@@ -152,16 +156,28 @@ def _carry_out(manipulator: Manipulator, target: str, plan: HandlePlan) -> None:
 
 
 def _standings(manipulator: Manipulator, target: str) -> Iterator[BasePose]:
-    """Where to stand to move the handle: here first, then before the closed container, then round the handle."""
+    """Where to stand to move the handle: here first, then the places from which the arm covers most of its course."""
     scene = manipulator.scene
     yield scene.base
-    floor = FloorMap(scene)
     with scene.trying():
         scene.place_container(target, 0.0)
-        closed = scene.handle(target).pose
-    front = math.atan2(closed[1, 0], closed[0, 0])
-    found = standing.around(floor, closed[:2, 3], scene.base, DISTANCES, front, STANDING_TURNS)
-    yield from found[:STANDINGS]
+        closed = scene.handle(target)
+    front = math.atan2(closed.pose[1, 0], closed.pose[0, 0])
+    outward, sideward = rotation_z(front)[:2, 0], rotation_z(front)[:2, 1]
+    sign = hinge_side(closed)
+    floor = FloorMap(scene)
+    for out, side, turn in itertools.product(*(DOOR_STANDINGS if closed.is_hinge else DRAWER_STANDINGS)):
+        point = closed.pose[:2, 3] + out * outward + sign * side * sideward
+        if standing.can_stand(floor, point):
+            yield float(point[0]), float(point[1]), wrap(front + math.pi - sign * turn)
+
+
+def hinge_side(handle: Handle) -> float:
+    """1 when the hinge is to the left of the handle as seen along the handle's outward axis, else -1; 1 for drawers."""
+    if not handle.is_hinge:
+        return 1.0
+    to_hinge = handle.anchor - handle.pose[:3, 3]
+    return 1.0 if handle.pose[0, 0] * to_hinge[1] - handle.pose[1, 0] * to_hinge[0] > 0 else -1.0
 
 
 def plan_course(manipulator: Manipulator, target: str, goal: float, standings: Iterable[BasePose]) -> HandlePlan:
@@ -180,10 +196,7 @@ def plan_course(manipulator: Manipulator, target: str, goal: float, standings: I
             with manipulator.standing_at(base):
                 if grasp_planning.base_hits(manipulator):
                     continue
-                for grip in _grips(scene.handle(target)):
-                    plan = _try_course(manipulator, target, grip, goal)
-                    if plan is None:
-                        continue
+                for plan in _courses(manipulator, target, goal):
                     if abs(plan.reached - goal) < 1e-6:
                         return plan
                     if best is None or abs(plan.reached - start) > abs(best.reached - start):
@@ -193,34 +206,47 @@ def plan_course(manipulator: Manipulator, target: str, goal: float, standings: I
     return best
 
 
-def _grips(handle: Handle) -> Iterator[FloatArray]:
+def _grips(handle: Handle, opening: bool) -> Iterator[FloatArray]:
     """Poses of the hand in the frame of the handle: closing across the bar, from different sides."""
-    for height in HEIGHTS if handle.is_hinge else (0.0,):
-        for turn in TURNS:
-            for roll in (0.0, math.pi):
-                yield make_pose(rotation_z(math.pi + turn) @ rotation_x(roll), (0.0, 0.0, height))
+    if not handle.is_hinge:
+        turns, heights = DRAWER_TURNS, BAR_HEIGHTS[:1]
+    else:
+        sign = hinge_side(handle) * (1.0 if opening else -1.0)
+        turns, heights = tuple(sign * turn for turn in DOOR_TURNS), BAR_HEIGHTS
+    for height, turn, roll in itertools.product(heights, turns, (0.0, math.pi)):
+        yield make_pose(rotation_z(math.pi + turn) @ rotation_x(roll), (0.0, 0.0, height))
 
 
-def _try_course(manipulator: Manipulator, target: str, grip: FloatArray, goal: float) -> HandlePlan | None:
+def _courses(manipulator: Manipulator, target: str, goal: float) -> Iterator[HandlePlan]:
+    """All courses from where the scene's robot stands."""
     scene = manipulator.scene
     start = scene.container_position(target)
-    hand = scene.handle(target).pose @ grip
     scene.place_fingers(BAR_OPENING)
-    joints = manipulator.reach(hand)
-    if joints is None:
-        return None
-    approach = manipulator.line(joints, hand @ translation(-APPROACH, 0, 0))
+    for grip in _grips(scene.handle(target), opening=goal > start):
+        hand = scene.handle(target).pose @ grip
+        for joints in itertools.islice(manipulator.solutions(hand), SOLUTIONS):
+            plan = _try_course(manipulator, target, grip, joints, goal)
+            scene.place_container(target, start)
+            if plan is not None:
+                yield plan
+
+
+def _try_course(
+    manipulator: Manipulator, target: str, grip: FloatArray, joints: FloatArray, goal: float
+) -> HandlePlan | None:
+    scene = manipulator.scene
+    start = scene.container_position(target)
+    approach = manipulator.line(joints, scene.handle(target).pose @ grip @ translation(-APPROACH, 0, 0))
     if approach is None:
         return None
     course, reached = _follow_handle(manipulator, target, grip, joints, start, goal)
-    retreat_from = course[-1]
-    scene.place_container(target, reached)
-    end = scene.base_matrix @ manipulator.arm.hand_pose(retreat_from)
-    retreat = manipulator.line(retreat_from, end @ translation(-APPROACH, 0, 0))
-    scene.place_container(target, start)
-    if retreat is None or len(course) < 2:
+    if len(course) < 2:
         return None
-    return HandlePlan(scene.base, approach[::-1], course, retreat, reached)
+    scene.place_container(target, reached)
+    end = scene.base_matrix @ manipulator.arm.hand_pose(course[-1])
+    if manipulator.line(course[-1], end @ translation(-APPROACH, 0, 0)) is None:
+        return None
+    return HandlePlan(scene.base, approach[::-1], course, reached)
 
 
 def _follow_handle(

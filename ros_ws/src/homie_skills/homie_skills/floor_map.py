@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from homie_core import fetch
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from homie_core import fetch
 from homie_skills.planning_scene import PlanningScene
 from homie_skills.robot import FloatArray
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from homie_core.world_state import ObjectState
 
+from homie_core.world_state import ObjectState
 from homie_skills.robot import FloatArray
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
+
 from homie_core import fetch
 from homie_core.world_state import Kind, ObjectState
-
 from homie_skills import standing
 from homie_skills.floor_map import FloorMap
 from homie_skills.geometry import object_pose

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from homie_core.world_state import Kind
 
+from homie_core.world_state import Kind
 from homie_skills import placing
 from homie_skills.geometry import heading, inverse, translation, wrap
 from homie_skills.grasping import Grasp, grasps

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from homie_core import fetch
 
+from homie_core import fetch
 from homie_skills.geometry import make_pose, rotation_y, rotation_z
 from homie_skills.planning_scene import Shape
 from homie_skills.robot import FloatArray

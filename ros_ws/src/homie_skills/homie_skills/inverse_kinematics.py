@@ -8,9 +8,8 @@ from collections.abc import Iterable, Mapping
 import mink
 import mujoco
 import numpy as np
-from homie_core import fetch
 
-from homie_skills.geometry import make_pose, rotation_angle
+from homie_core import fetch
 from homie_skills.robot import FloatArray
 
 POSITION_TOLERANCE = 1e-3

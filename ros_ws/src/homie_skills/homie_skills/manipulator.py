@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
+
 from homie_core import fetch
 from homie_core.world_state import WorldState
-
 from homie_skills import cartesian, motion_planning
 from homie_skills.geometry import inverse, translation, wrap
 from homie_skills.inverse_kinematics import ArmKinematics
@@ -33,6 +33,7 @@ STANDING_TOLERANCE = (0.03, 0.05)
 """Metres and radians within which the base counts as standing where it should."""
 
 _SAME_POSTURE = 0.08
+_SAME_SOLUTION = 0.3
 _ESCAPES = (0.10, 0.25)
 _BACK_OFF = 0.35
 _BACK_OFF_STEP = 0.05
@@ -115,16 +116,23 @@ class Manipulator:
         for _ in range(RANDOM_SEEDS):
             yield self.rng.uniform(self.arm.lower, self.arm.upper)
 
-    def reach(self, hand: FloatArray, seeds: Sequence[FloatArray] | None = None) -> FloatArray | None:
-        """Joints (8,) without collision that bring the hand to ``hand`` (4, 4, map) from the scene's base, or None."""
+    def solutions(self, hand: FloatArray, seeds: Iterable[FloatArray] | None = None) -> Iterator[FloatArray]:
+        """Different joints (8,) without collision that bring the hand to ``hand`` (4, 4, map) from the scene's base."""
         target = inverse(self.scene.base_matrix) @ hand
         if not self.arm.may_reach(target):
-            return None
+            return
+        found: list[FloatArray] = []
         for seed in self.seeds() if seeds is None else seeds:
             joints = self.arm.solve(target, [seed])
-            if joints is not None and self.is_free(joints):
-                return joints
-        return None
+            if joints is None or any(np.max(np.abs(joints - other)) < _SAME_SOLUTION for other in found):
+                continue
+            found.append(joints)
+            if self.is_free(joints):
+                yield joints
+
+    def reach(self, hand: FloatArray) -> FloatArray | None:
+        """The first of :meth:`solutions`, or None."""
+        return next(self.solutions(hand), None)
 
     def line(self, start: FloatArray, *hands: FloatArray) -> FloatArray | None:
         """Joints (n, 8) that lead the hand from ``start`` (8,) straight to each of ``hands`` (4, 4, map), or None."""

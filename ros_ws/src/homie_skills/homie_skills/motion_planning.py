@@ -10,8 +10,8 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from homie_core import fetch
 
+from homie_core import fetch
 from homie_skills.inverse_kinematics import joint_limits
 from homie_skills.robot import FloatArray
 

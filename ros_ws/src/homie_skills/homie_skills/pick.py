@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from homie_core.world_state import Kind
-
 from homie_skills import grasp_planning, standing
 from homie_skills.floor_map import FloorMap
 from homie_skills.geometry import translation

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-from homie_core import fetch
-from homie_core.world_state import FLOOR, Kind, WorldState
 from numpy.typing import NDArray
 
+from homie_core import fetch
+from homie_core.world_state import FLOOR, Kind, WorldState
 from homie_skills.geometry import inverse, make_pose, object_pose, planar_pose
 from homie_skills.robot import FloatArray, UnknownTarget
 
@@ -296,12 +296,11 @@ class PlanningScene:
 
     def contacts(self) -> list[Contact]:
         """What the robot hits or nearly hits now."""
+        chosen = self._violations()
         contact = self.data.contact
         return [
             Contact(self._geom_owner(first), self._geom_owner(second), float(distance))
-            for (first, second), distance in zip(
-                contact.geom[self._violations()], contact.dist[self._violations()], strict=True
-            )
+            for (first, second), distance in zip(contact.geom[chosen], contact.dist[chosen], strict=True)
         ]
 
     def held_fits(self, pose: FloatArray) -> bool:
@@ -332,8 +331,8 @@ class PlanningScene:
         """Inside, pairs that are too close now may stay so, but come closer by no more than ``slack`` metres."""
         saved = self._threshold.copy()
         try:
-            contact = self.data.contact
             chosen = self._violations()
+            contact = self.data.contact
             for (first, second), distance in zip(contact.geom[chosen], contact.dist[chosen], strict=True):
                 limit = min(self._threshold[first, second], distance - slack)
                 self._threshold[first, second] = self._threshold[second, first] = limit

@@ -7,8 +7,8 @@ the smallest circle, with a cylinder of radius 5 cm and height 18 cm in the hand
 from __future__ import annotations
 
 import numpy as np
-from homie_core import fetch
 
+from homie_core import fetch
 from homie_skills.robot import FloatArray
 
 STOWED = np.array([fetch.STOWED_ARM[name] for name in fetch.ARM_WITH_TORSO_JOINTS])

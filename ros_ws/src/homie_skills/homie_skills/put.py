@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+
 from homie_core import fetch
 from homie_core.world_state import Kind
-
 from homie_skills import grasp_planning, placing, standing
 from homie_skills.floor_map import FloorMap
 from homie_skills.geometry import translation

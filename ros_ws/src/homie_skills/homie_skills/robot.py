@@ -8,8 +8,9 @@ from enum import IntEnum
 from typing import ClassVar, Protocol
 
 import numpy as np
-from homie_core.world_state import WorldState
 from numpy.typing import NDArray
+
+from homie_core.world_state import WorldState
 
 FloatArray = NDArray[np.float64]
 

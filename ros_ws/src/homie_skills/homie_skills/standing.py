@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from homie_core import fetch
 
+from homie_core import fetch
 from homie_skills.floor_map import DRIVE_CLEARANCE, FloorMap
 from homie_skills.manipulator import BasePose
 from homie_skills.robot import FloatArray
@@ -19,6 +19,12 @@ REACH_DISTANCES = (0.70, 0.62, 0.78, 0.55, 0.86, 0.48, 0.94)
 """Distances from the middle of the base to what is reached for, best first."""
 
 _BEARINGS = 24
+
+
+def can_stand(floor: FloorMap, point: FloatArray) -> bool:
+    """Whether the base can stand at ``point`` (2,) and get there."""
+    where = point[None, :2]
+    return bool(floor.drivable(where)[0] and floor.clearance(where)[0] >= fetch.BASE_RADIUS + DRIVE_CLEARANCE)
 
 
 def around(

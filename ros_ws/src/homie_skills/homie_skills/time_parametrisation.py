@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from homie_core import fetch
 
+from homie_core import fetch
 from homie_skills.motion_planning import IsFree, densify
 from homie_skills.robot import FloatArray
 

@@ -1,17 +1,15 @@
-"""Replays recorded outputs: of a plan file, or of a recorded episode.
+"""Replays recorded outputs: of a plan (see `homie_eval.emmoe.plans`), or of a recorded episode.
 
-A plan file is a JSON list. An entry is a planner's raw output (a text), or an object with ``subtask`` and, if wanted,
-``analysis`` and ``model``. A bag gives the raw outputs of its steps, or their subtasks where those were not kept.
+A bag gives the raw outputs of its steps, or their subtasks where those were not kept.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from homie_eval.bag import BagError, read_bag
+from homie_eval.emmoe.plans import PlanError, load_plan
 from homie_planner.backend import Capabilities, Deadline, PlannerError, PlanReply, PlanRequest
 from homie_planner.parsing import reply_text
 
@@ -34,37 +32,25 @@ class Replay:
         return PlanReply(self._outputs[request.step - 1])
 
 
-def load(path: Path) -> Replay:
-    """A replay of a plan file or of a bag's only episode.
+def load(reference: str) -> Replay:
+    """A replay of a plan (a shipped one by its name, or a file) or of a bag's only episode.
 
     Raises:
-        PlannerError: there is no such file, or it holds no plan.
+        PlannerError: there is no such plan or bag, or it holds no plan.
     """
-    if not path.exists():
-        raise PlannerError(f"replay: no such file: {path}")
-    outputs = _from_plan(path) if path.suffix == ".json" else _from_bag(path)
-    return Replay(f"replay:{path}", outputs)
+    is_bag = Path(reference).is_dir() or Path(reference).suffix == ".mcap"
+    return Replay(f"replay:{reference}", _from_bag(reference) if is_bag else _from_plan(reference))
 
 
-def _from_plan(path: Path) -> list[str]:
+def _from_plan(reference: str) -> list[str]:
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise PlannerError(f"replay: {path} is not a JSON file: {error}") from error
-    if not isinstance(data, list) or not data:
-        raise PlannerError(f"replay: {path} must hold a JSON list with at least one step")
-    return [_output(entry, f"{path}, step {number}") for number, entry in enumerate(data, start=1)]
+        plan = load_plan(reference)
+    except PlanError as error:
+        raise PlannerError(f"replay: {error}") from error
+    return [step if isinstance(step, str) else reply_text(step.analysis, step.subtask) for step in plan]
 
 
-def _output(entry: Any, where: str) -> str:
-    if isinstance(entry, str):
-        return entry
-    if not isinstance(entry, dict) or "subtask" not in entry:
-        raise PlannerError(f"replay: {where} must be a text, or an object with the field subtask")
-    return json.dumps(entry)
-
-
-def _from_bag(path: Path) -> list[str]:
+def _from_bag(path: str) -> list[str]:
     try:
         trajectories = read_bag(path).trajectories
     except BagError as error:
