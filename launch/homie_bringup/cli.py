@@ -11,6 +11,8 @@ from pathlib import Path
 
 import click
 
+from homie_ros.fastdds import PROFILE_VARIABLE, profile_path
+
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130
 
@@ -92,6 +94,7 @@ def report(bag: Path, out: Path | None) -> None:
 def main() -> None:
     """Run the command; whatever is wrong with the input is one line on stderr and exit code 2."""
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    os.environ.setdefault(PROFILE_VARIABLE, str(profile_path()))
     try:
         code = homie(standalone_mode=False)
     except click.ClickException as error:

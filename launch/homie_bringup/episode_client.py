@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any, Protocol
 from homie_msgs.action import RunTask
 from homie_msgs.msg import EpisodeResult as EpisodeResultMsg
 from homie_msgs.msg import Score as ScoreMsg
+from homie_msgs.msg import StepRecord
 from homie_msgs.srv import CheckSubtask, GetObservation, ResetEpisode, StartRecording, StopRecording
 from rclpy.action import ActionClient
 
@@ -27,6 +29,7 @@ START_SECONDS = 60.0
 
 EPISODE_SECONDS = 3600.0
 SCORE_SECONDS = 10.0
+STEP_SECONDS = 5.0
 RECORDER_SECONDS = 20.0
 
 REQUIRED_TOPICS = ("episode/info", "episode/step", "episode/result", "observation", "world_state", "monitor/error")
@@ -58,8 +61,11 @@ class EpisodeClientNode(HomieNode):
             "the planner (run_task)": self._run_task.server_is_ready,
         }
         self._results = self.create_publisher(EpisodeResultMsg, "episode/result", qos.events())
+        self._steps: dict[str, dict[int, Step]] = defaultdict(dict)
         self._scored: set[str] = set()
-        self.create_subscription(ScoreMsg, "referee/emmoe/score", self._on_score, qos.events())
+        self._on_step: Callable[[Step], None] = _ignore
+        self.create_subscription(StepRecord, "episode/step", self._take_step, qos.events())
+        self.create_subscription(ScoreMsg, "referee/emmoe/score", self._take_score, qos.events())
 
     def wait_ready(self, stop: threading.Event) -> None:
         """Block until every node that an episode needs is there.
@@ -83,17 +89,19 @@ class EpisodeClientNode(HomieNode):
         )
         call = call_service(self._start_recording, request, RECORDER_SECONDS + 5.0, "the recorder to start")
         require_success(call, "starting the recorder")
+        self._on_step = on_step
         try:
-            result = self._run_goal(goal, on_step, stop)
-            self._wait_for_score(goal.episode_id)
+            result = self._run_goal(goal, stop)
+            self._wait_for_the_last_word(goal.episode_id, result.steps)
         finally:
+            self._on_step = _ignore
             stopped = call_service(
                 self._stop_recording, StopRecording.Request(), RECORDER_SECONDS, "the recorder to stop"
             )
         require_success(stopped, "stopping the recorder")
         return result
 
-    def _run_goal(self, goal: RunTask.Goal, on_step: Callable[[Step], None], stop: threading.Event) -> EpisodeResult:
+    def _run_goal(self, goal: RunTask.Goal, stop: threading.Event) -> EpisodeResult:
         began = time.monotonic()
         try:
             outcome = send_goal(
@@ -101,27 +109,40 @@ class EpisodeClientNode(HomieNode):
                 goal,
                 EPISODE_SECONDS,
                 "the planner to run the task",
-                feedback=lambda message: on_step(step_from_msg(message.step)),
                 cancelled=stop,
             )
         except InfrastructureError as error:
-            cause = self._graph.failure() or str(error)
             result = EpisodeResult(
-                Outcome.INFRASTRUCTURE_FAILURE, steps=0, cause=cause, wall_seconds=time.monotonic() - began
+                Outcome.INFRASTRUCTURE_FAILURE,
+                steps=len(self._steps[goal.episode_id]),
+                cause=self._graph.failure() or str(error),
+                wall_seconds=time.monotonic() - began,
             )
             # The planner cannot say it any more, and the bag must tell how the episode stopped.
-            self._results.publish(episode_result_to_msg(result, goal.episode_id, stamp=0))
+            self._results.publish(episode_result_to_msg(result, goal.episode_id, stamp=self._last_stamp(goal)))
             return result
         return episode_result_from_msg(outcome.result.result)
 
-    def _wait_for_score(self, episode_id: str) -> None:
-        """The bag should hold the referee's last word; a referee that is silent fails no episode."""
+    def _last_stamp(self, goal: RunTask.Goal) -> int:
+        return max((step.stamp for step in self._steps[goal.episode_id].values()), default=0)
+
+    def _wait_for_the_last_word(self, episode_id: str, steps: int) -> None:
+        """Every step should have been shown, and the bag should hold the referee's final score.
+
+        A referee that is silent fails no episode: the score can be had from the bag.
+        """
         try:
+            wait_until(lambda: len(self._steps[episode_id]) >= steps, STEP_SECONDS, "the last steps")
             wait_until(lambda: episode_id in self._scored, SCORE_SECONDS, "the referee's final score")
         except InfrastructureError as error:
             self.get_logger().warning(str(error))
 
-    def _on_score(self, message: ScoreMsg) -> None:
+    def _take_step(self, message: StepRecord) -> None:
+        step = step_from_msg(message)
+        self._steps[message.episode_id][step.index] = step
+        self._on_step(step)
+
+    def _take_score(self, message: ScoreMsg) -> None:
         if message.final:
             self._scored.add(message.episode_id)
 
@@ -130,3 +151,7 @@ class EpisodeClientNode(HomieNode):
         if failure:
             raise PeerLost(failure)
         return is_ready()
+
+
+def _ignore(step: Step) -> None:
+    """What is done with steps while no episode of ours runs."""

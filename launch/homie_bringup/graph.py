@@ -31,6 +31,8 @@ def simulation_graph(run: Run) -> tuple[NodeSpec, ...]:
     """Every node of a run in the embedded MuJoCo world."""
     settings = run.settings
     return (
+        # First in, last out: the recorder hears what the others say when they stop.
+        NodeSpec("recorder", "homie_referee", "recorder_node", "RecorderNode"),
         NodeSpec(
             "mujoco_bridge",
             "homie_sim",
@@ -49,5 +51,4 @@ def simulation_graph(run: Run) -> tuple[NodeSpec, ...]:
             {"planner": settings.planner, "setting": settings.setting},
         ),
         NodeSpec("emmoe_referee", "homie_referee", "emmoe_referee_node", "EmmoeRefereeNode"),
-        NodeSpec("recorder", "homie_referee", "recorder_node", "RecorderNode"),
     )

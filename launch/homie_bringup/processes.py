@@ -76,16 +76,10 @@ class Processes:
             )
 
     def _stop(self) -> None:
-        for child in self._children.values():
-            if child.poll() is None:
-                child.send_signal(signal.SIGINT)
-        deadline = time.monotonic() + STOP_SECONDS
-        for child in self._children.values():
-            try:
-                child.wait(max(0.0, deadline - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                child.kill()
-                child.wait()
+        """All but the first at once, then the first: see `homie_bringup.graph`."""
+        children = list(self._children.values())
+        _end(children[1:])
+        _end(children[:1])
 
     def _last_line(self, name: str) -> str:
         lines = (self._log / f"{name}.log").read_text(encoding="utf-8", errors="replace").strip().splitlines()
@@ -99,6 +93,20 @@ def program(spec: NodeSpec) -> Path:
         PackageNotFoundError: the workspace is not built, or not sourced.
     """
     return Path(get_package_prefix(spec.package)) / "lib" / spec.package / spec.executable
+
+
+def _end(children: Sequence[subprocess.Popen[bytes]]) -> None:
+    """Interrupt these processes, and kill those that do not stop in time."""
+    for child in children:
+        if child.poll() is None:
+            child.send_signal(signal.SIGINT)
+    deadline = time.monotonic() + STOP_SECONDS
+    for child in children:
+        try:
+            child.wait(max(0.0, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
 
 
 def _dying_with_parent() -> list[str]:

@@ -24,7 +24,7 @@ class StepTable:
 
     def __enter__(self) -> Self:
         if self._live is None:
-            self._console.print(self._title, markup=False, highlight=False)
+            self._console.print(self._title, markup=False, highlight=False, soft_wrap=True)
         else:
             self._live.start()
         return self

@@ -3,12 +3,13 @@
 The graph then waits for a task: ``homie demo --attach`` runs one in it, or any client of the ``run_task`` action.
 """
 
-from launch.actions import DeclareLaunchArgument, OpaqueFunction, Shutdown
+from launch.actions import DeclareLaunchArgument, OpaqueFunction, SetEnvironmentVariable, Shutdown
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from homie_bringup.graph import simulation_graph
 from homie_bringup.settings import Settings, check
+from homie_ros.fastdds import PROFILE_VARIABLE, profile_path
 from launch import LaunchContext, LaunchDescription
 
 
@@ -36,4 +37,5 @@ def generate_launch_description() -> LaunchDescription:
         for name, field in Settings.model_fields.items()
     ]
     arguments.append(DeclareLaunchArgument("namespace", default_value="", description="ROS namespace of every node"))
-    return LaunchDescription([*arguments, OpaqueFunction(function=_nodes)])
+    profile = SetEnvironmentVariable(PROFILE_VARIABLE, str(profile_path()))
+    return LaunchDescription([*arguments, profile, OpaqueFunction(function=_nodes)])

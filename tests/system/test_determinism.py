@@ -51,4 +51,6 @@ def test_the_same_motion(expert_run: Finished, separate: Finished) -> None:
 
 def test_the_same_world_at_the_end(expert_run: Finished, separate: Finished) -> None:
     (one,), (many,) = (read_bag(run.folder / "bag").trajectories for run in (expert_run, separate))
-    assert many.final_state == one.final_state
+    assert one.final_state is not None
+    # By their texts, because a thing that does not open has NaN as its open fraction, which differs from itself.
+    assert repr(many.final_state) == repr(one.final_state)
