@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Iterator
 
+import mujoco
 import numpy as np
 import pytest
 
+from homie_sim.gl import choose_backend
 from homie_sim.house import House
-from homie_sim.rendering import VIEW_HEADINGS, RenderError, view_cameras
+from homie_sim.rendering import VIEW_HEADINGS, RenderError, Viewer, view_cameras
 from homie_sim.world import MujocoWorld
 
 
@@ -83,6 +86,30 @@ def test_third_person_sees_the_robot(drawn: MujocoWorld) -> None:
     assert picture.shape == (360, 640, 3)
     blue = (picture[..., 2] > 120) & (picture[..., 0] < 60)
     assert blue.sum() > 50
+
+
+def test_a_driver_that_refuses_is_a_render_error(drawn: MujocoWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    freed: list[str] = []
+
+    class Context:
+        def __init__(self, width: int, height: int) -> None:
+            """An OpenGL context that opens, but is good for nothing."""
+
+        def make_current(self) -> None:
+            pass
+
+        def free(self) -> None:
+            freed.append("context")
+
+    def refuse(*details: object) -> None:
+        raise mujoco.FatalError("Offscreen framebuffer is not complete, error 0x8cdd")
+
+    backend = importlib.import_module(f"mujoco.{choose_backend()}")
+    monkeypatch.setattr(backend, "GLContext", Context)
+    monkeypatch.setattr(mujoco, "MjrContext", refuse)
+    with pytest.raises(RenderError, match="framebuffer is not complete"):
+        Viewer(drawn.model, drawn.house)
+    assert freed == ["context"]
 
 
 def test_drawing_is_counted(drawn: MujocoWorld) -> None:

@@ -25,7 +25,10 @@ CLEARANCE = 0.01
 """Distance that the robot keeps from the house while it plans."""
 HELD_CLEARANCE = 0.003
 """Distance that a held object keeps from the house."""
+HELD_TO_ROBOT_CLEARANCE = 0.008
 SELF_CLEARANCE = 0.0
+TOUCH = 0.001
+"""Distance down to which hand and target come while one takes, moves or puts down the other."""
 
 HINGE_OPEN_ANGLE = 1.57
 """Angle of a hinged door at which the world state calls it fully open."""
@@ -54,7 +57,10 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Handle:
-    """The bar by which a container is opened. x axis of ``pose``: away from the closed container; z axis: along the bar."""
+    """The bar by which a container is opened.
+
+    x axis of ``pose``: away from the closed container; z axis: along the bar.
+    """
 
     pose: FloatArray
     is_hinge: bool
@@ -99,6 +105,7 @@ class PlanningScene:
         self._robot_geoms = self._subtree_geoms(fetch.BASE_BODY)
         self._floors = np.flatnonzero(self._solid & (self.model.geom_type == mujoco.mjtGeom.mjGEOM_PLANE))
         self._threshold = np.full((self.model.ngeom, self.model.ngeom), SELF_CLEARANCE)
+        self._contents: dict[str, list[str]] = {}
         self._held = ""
         self._held_address = -1
         self._grasp: FloatArray = np.eye(4)
@@ -110,9 +117,11 @@ class PlanningScene:
         """Take over where everything is; an object in the hand is attached to it."""
         self.detach()
         qpos = self.data.qpos
+        self._contents = {}
         for thing in state.objects:
             if thing.kind is Kind.OBJECT:
                 self._set_free_pose(thing.id, object_pose(thing))
+                self._contents.setdefault(thing.parent, []).append(thing.id)
             elif thing.kind is Kind.CONTAINER and not np.isnan(thing.open_fraction):
                 self._set_open_fraction(thing.id, thing.open_fraction)
         qpos[self._base_address] = base
@@ -174,9 +183,15 @@ class PlanningScene:
         self._move()
 
     def place_container(self, id: str, position: float) -> None:
-        """Put the joint of a container to ``position`` (radians or metres)."""
+        """Put the joint of a container to ``position`` (radians or metres); what lies in a drawer moves along."""
+        before = self.pose(id)
         self.data.qpos[self._joint_address(f"{id}/joint")] = position
         self._move()
+        motion = self.pose(id) @ inverse(before)
+        for content in self._contents.get(id, ()):
+            self._set_free_pose(content, motion @ self.pose(content))
+        if self._contents.get(id):
+            self._move()
 
     def container_position(self, id: str) -> float:
         """Position of the joint of a container."""
@@ -222,6 +237,10 @@ class PlanningScene:
         """
         body = self._body(id)
         return make_pose(self.data.xmat[body].reshape(3, 3), self.data.xpos[body])
+
+    def objects(self) -> list[str]:
+        """Ids of all movable objects, the held one included."""
+        return [id for contents in self._contents.values() for id in contents]
 
     def regions(self, owner: str) -> list[Region]:
         """Where things can be put on or in ``owner``."""
@@ -294,6 +313,15 @@ class PlanningScene:
             self.place_arm(joints)
         return bool(self._violations().size)
 
+    def hand_in_collision(self) -> bool:
+        """Whether the hand or what it holds hits something now, which no other posture of the arm would change."""
+        fixed = self._geoms_of((*_HAND_BODIES, "wrist_roll_link"))
+        if self._held:
+            fixed = np.concatenate([fixed, self._subtree_geoms(self._held)])
+        chosen = self._violations()
+        involved = np.isin(self.data.contact.geom[chosen], fixed)
+        return bool(np.any(involved & ~np.isin(self.data.contact.geom[chosen], self._robot_geoms)[:, ::-1]))
+
     def contacts(self) -> list[Contact]:
         """What the robot hits or nearly hits now."""
         chosen = self._violations()
@@ -304,7 +332,7 @@ class PlanningScene:
         ]
 
     def held_fits(self, pose: FloatArray) -> bool:
-        """Whether the held object, at ``pose``, would hit nothing of the house. The hand and the robot are not considered."""
+        """Whether the held object, at ``pose``, would hit nothing of the house; hand and robot are not considered."""
         self._write_free_pose(self._held_address, pose)
         mujoco.mj_kinematics(self.model, self.data)
         chosen = self._violations()
@@ -388,7 +416,7 @@ class PlanningScene:
         house = np.setdiff1d(np.flatnonzero(self._solid), np.concatenate([self._robot_geoms, held]))
         hand = self._group(HAND)
         attached = clearance == HELD_CLEARANCE
-        robot = SELF_CLEARANCE if attached else CLEARANCE
+        robot = HELD_TO_ROBOT_CLEARANCE if attached else CLEARANCE
         for others, value in ((house, clearance), (self._robot_geoms, robot), (hand, _ALLOWED if attached else robot)):
             self._threshold[np.ix_(held, others)] = value
             self._threshold[np.ix_(others, held)] = value

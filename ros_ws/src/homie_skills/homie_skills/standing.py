@@ -8,14 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from homie_core import fetch
-from homie_skills.floor_map import DRIVE_CLEARANCE, FloorMap
+from homie_skills.floor_map import COMFORTABLE_GAP, DRIVE_CLEARANCE, FloorMap
 from homie_skills.manipulator import BasePose
 from homie_skills.robot import FloatArray
 
-COMFORTABLE_GAP = 0.15
-"""Distance between the base and furniture from which on standing closer costs nothing but is never too close."""
-
-REACH_DISTANCES = (0.70, 0.62, 0.78, 0.55, 0.86, 0.48, 0.94)
+REACH_DISTANCES = (0.70, 0.62, 0.78, 0.66, 0.74, 0.55, 0.86, 0.48, 0.94)
 """Distances from the middle of the base to what is reached for, best first."""
 
 _BEARINGS = 24
@@ -62,5 +59,7 @@ def around(
         towards = bearing[index] + math.pi
         for turn in turns:
             yaw = math.remainder(towards + turn, 2 * math.pi)
-            poses.append((float(cost[index]) + 0.1 * abs(turn), (float(points[index, 0]), float(points[index, 1]), yaw)))
+            poses.append(
+                (float(cost[index]) + 0.1 * abs(turn), (float(points[index, 0]), float(points[index, 1]), yaw))
+            )
     return [pose for _cost, pose in sorted(poses)]
