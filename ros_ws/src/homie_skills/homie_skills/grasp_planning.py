@@ -29,7 +29,11 @@ PREFERRED_REACH = 0.68
 
 STANDINGS = 40
 GRASPS_PER_PITCH = 4
-"""Grasps tried from each standing pose for each pitch of the hand."""
+"""Grasps considered from each standing pose for each pitch of the hand."""
+GRASP_ATTEMPTS = 500
+BASE_COST = 0.15
+RANK_COST = 0.02
+"""What driving away, and each place further down the list, costs against an easier grasp."""
 SPOTS_PER_STANDING = 6
 PLACE_ATTEMPTS = 400
 """Poses of the hand that are tried before a place counts as out of reach."""
@@ -80,14 +84,17 @@ def plan_grasp(manipulator: Manipulator, target: str, standings: Iterable[BasePo
         raise NoGrasp(f"{target} fits nowhere between the fingers (at most {100 * 0.09:.0f} cm)")
     support = manipulator.state[target].parent or FLOOR
     shelf = in_shelf(manipulator, support)
-    for base in standings:
+    bases = list(standings)
+    blocked: dict[BasePose, bool] = {}
+    for base, grasp in _by_ease(options, bases, shelf)[:GRASP_ATTEMPTS]:
         with manipulator.standing_at(base), scene.allowing((HAND, target), down_to=TOUCH):
-            if base_hits(manipulator):
+            if base not in blocked:
+                blocked[base] = base_hits(manipulator)
+            if blocked[base]:
                 continue
-            for grasp in _by_ease(options, base, shelf):
-                approach = _approach(manipulator, grasp, support, shelf)
-                if approach is not None:
-                    return GraspPlan(base, grasp, approach, shelf, ((HAND, target), (HAND, support)))
+            approach = _approach(manipulator, grasp, support, shelf)
+            if approach is not None:
+                return GraspPlan(base, grasp, approach, shelf, ((HAND, target), (HAND, support)))
     raise NoGrasp(f"no way to take {target} without collision within reach")
 
 
@@ -135,19 +142,32 @@ def base_hits(manipulator: Manipulator) -> bool:
     )
 
 
-def _by_ease(options: Sequence[Grasp], base: BasePose, shelf: bool) -> list[Grasp]:
-    """Grasps sorted by how easily the arm gets there: hands that come from the robot's side, level ones first."""
+def _by_ease(options: Sequence[Grasp], bases: Sequence[BasePose], shelf: bool) -> list[tuple[BasePose, Grasp]]:
+    """Where to stand and how to grasp, sorted by how easily the arm gets there, and how far down the list a base is."""
+    pairs: list[tuple[float, BasePose, Grasp]] = []
+    for rank, base in enumerate(bases):
+        for pitch in PITCHES:
+            rated = sorted(
+                (
+                    (_ease(grasp, base, shelf), index, grasp)
+                    for index, grasp in enumerate(options)
+                    if grasp.pitch == pitch
+                )
+            )
+            pairs.extend(
+                (cost + BASE_COST * (rank > 0) + RANK_COST * rank, base, grasp)
+                for cost, _, grasp in rated[:GRASPS_PER_PITCH]
+            )
+    return [(base, grasp) for _cost, base, grasp in sorted(pairs, key=lambda pair: pair[0])]
 
-    def cost(grasp: Grasp) -> float:
-        pitch = round(math.degrees(grasp.pitch))
-        towards = heading(np.array(base[:2]), grasp.hand[:3, 3])
-        side = abs(wrap(grasp.yaw - towards))
-        if pitch >= 90:
-            side = min(side, math.pi - side) * 0.5
-        return (_SHELF_PITCH_COST if shelf else _PITCH_COST)[pitch] + 0.4 * side
 
-    by_pitch = {pitch: sorted((grasp for grasp in options if grasp.pitch == pitch), key=cost) for pitch in PITCHES}
-    return sorted((grasp for group in by_pitch.values() for grasp in group[:GRASPS_PER_PITCH]), key=cost)
+def _ease(grasp: Grasp, base: BasePose, shelf: bool) -> float:
+    """Cost of a grasp from ``base``: hands that come from the robot's side are easy, and so are pitched ones."""
+    pitch = round(math.degrees(grasp.pitch))
+    side = abs(wrap(grasp.yaw - heading(np.array(base[:2]), grasp.hand[:3, 3])))
+    if pitch >= 90:
+        side = min(side, math.pi - side) * 0.5
+    return (_SHELF_PITCH_COST if shelf else _PITCH_COST)[pitch] + 0.4 * side
 
 
 def _approach(manipulator: Manipulator, grasp: Grasp, support: str, shelf: bool) -> FloatArray | None:

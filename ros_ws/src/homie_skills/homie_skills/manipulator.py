@@ -168,13 +168,19 @@ class Manipulator:
         Raises:
             ObjectLost: what was in the hand is no longer there.
         """
-        held = self.state.held
         if smooth:
             path = round_corners(path, self.is_free)
         positions, times = time_path(path, speed_share)
-        if len(times) > 1:
-            self.robot.follow_joint_trajectory(fetch.ARM_WITH_TORSO_JOINTS, positions, times)
-        self.refresh()
+        with self._keeping_hold():
+            if len(times) > 1:
+                self.robot.follow_joint_trajectory(fetch.ARM_WITH_TORSO_JOINTS, positions, times)
+            self.refresh()
+
+    @contextmanager
+    def _keeping_hold(self) -> Iterator[None]:
+        """A motion inside must not lose what is in the hand."""
+        held = self.state.held
+        yield
         if held and self.state.held != held:
             raise ObjectLost(f"{held} fell out of the hand")
 
@@ -270,10 +276,10 @@ class Manipulator:
         self.robot.gripper(opening, fetch.MAX_GRIP_EFFORT)
         self.refresh()
 
-    def close_hand(self) -> GripperOutcome:
-        """Close the hand until it is shut or something is in it, and look again."""
+    def close_hand(self, effort: float = fetch.MAX_GRIP_EFFORT) -> GripperOutcome:
+        """Close the hand, with ``effort`` newtons, until it is shut or something is in it, and look again."""
         try:
-            outcome = self.robot.gripper(0.0, fetch.MAX_GRIP_EFFORT)
+            outcome = self.robot.gripper(0.0, effort)
         except CommandRejected:
             # The driver gives up when the fingers creep on; what counts is what is between them then.
             outcome = GripperOutcome(sum(self._fingers()), stalled=True)
@@ -298,12 +304,14 @@ class Manipulator:
 
         Raises:
             NavigationFailed: there is no way.
+            ObjectLost: what was in the hand fell on the way.
         """
         if self.stands_at(pose):
             return
         self.stow()
-        self.robot.navigate_to(*pose)
-        self.refresh()
+        with self._keeping_hold():
+            self.robot.navigate_to(*pose)
+            self.refresh()
 
     def back_off(self, distance: float) -> None:
         """Drive straight back by up to ``distance`` metres, as far as nothing is in the way, then look again."""

@@ -15,6 +15,8 @@ from homie_skills.robot import GraspFailed, NoGrasp, NoMotion, ObjectLost, Unkno
 from homie_skills.standing_and_reaching import stand_and_reach
 
 APPROACH_SPEED = 0.5
+GRIP_EFFORT = 25.0
+"""Newtons: enough to hold a kilogram by friction, and gentle on light things."""
 OUT_SHARES = (1.0, 0.5, 0.0)
 """How much of the way out of a shelf the hand goes straight, the most that is possible."""
 
@@ -67,7 +69,7 @@ def _grasp(manipulator: Manipulator, target: str, plan: GraspPlan) -> None:
         manipulator.report("approach", 0.5)
         manipulator.run(plan.approach, APPROACH_SPEED, smooth=False)
         manipulator.report("grasp", 0.6)
-        outcome = manipulator.close_hand()
+        outcome = manipulator.close_hand(GRIP_EFFORT)
         if manipulator.state.held == target:
             return
         found = manipulator.state.held or "nothing"

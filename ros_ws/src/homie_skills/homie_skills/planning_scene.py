@@ -34,11 +34,9 @@ HINGE_OPEN_ANGLE = 1.57
 """Angle of a hinged door at which the world state calls it fully open."""
 
 HAND = "hand"
-FINGERS = "fingers"
 ROBOT = "robot"
 
 _HAND_BODIES = ("gripper_link", "l_gripper_finger_link", "r_gripper_finger_link")
-_FINGER_BODIES = _HAND_BODIES[1:]
 _DETECTION_MARGIN = 0.02
 _ROBOT_BIT, _HOUSE_BIT = 1, 2
 _ALLOWED = -1.0
@@ -226,9 +224,6 @@ class PlanningScene:
 
     # ---- what there is ---------------------------------------------------------------------------------------------
 
-    def has_body(self, id: str) -> bool:
-        return id in self._body_names
-
     def pose(self, id: str) -> FloatArray:
         """Pose of the body ``id``.
 
@@ -255,13 +250,6 @@ class PlanningScene:
             for site in sites
             if site.name.startswith(prefix)
         ]
-
-    def box_site(self, name: str) -> tuple[FloatArray, FloatArray] | None:
-        """Centre and half sizes, (3,) each, of the box site ``name``, or None."""
-        site = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_SITE, name)
-        if site < 0:
-            return None
-        return self.data.site_xpos[site].copy(), self.model.site_size[site].copy()
 
     def handle(self, container: str) -> Handle:
         """The handle of a container, where it is now.
@@ -344,7 +332,7 @@ class PlanningScene:
     def allowing(self, *pairs: tuple[str, str], down_to: float = _ALLOWED) -> Iterator[None]:
         """Inside, each pair may come closer, down to the given distance (negative: penetration; default: anything).
 
-        A name is the id of a body (with all that is fixed below it), ``HAND``, ``FINGERS``, ``ROBOT`` or ``FLOOR``.
+        A name is the id of a body (with all that is fixed below it), ``HAND``, ``ROBOT`` or ``FLOOR``.
         """
         saved = self._threshold.copy()
         try:
@@ -433,8 +421,6 @@ class PlanningScene:
             return self._geoms_of(_HAND_BODIES)
         if name == FLOOR:
             return self._floors
-        if name == FINGERS:
-            return self._geoms_of(_FINGER_BODIES)
         return self._subtree_geoms(name)
 
     def _geoms_of(self, links: Iterable[str]) -> IntArray:
