@@ -98,6 +98,13 @@ MAX_BASE_TURN_SPEED = 1.8
 HEAD_CAMERA_HEIGHT = 1.1
 """Height of the head camera above the floor with the torso down."""
 
+HEAD_PAN_X = -0.0338
+"""The axis of head_pan_joint lies this far in front of the base's middle."""
+HEAD_TILT_REACH = 0.1425
+"""From that axis to the axis of head_tilt_joint, forwards."""
+HEAD_TILT_HEIGHT = 1.0384
+"""Height of head_tilt_joint above the base frame with the torso down."""
+
 MJCF_PREFIX = "fetch/"
 BASE_BODY = MJCF_PREFIX + "base_link"
 GRIPPER_BODY = MJCF_PREFIX + "gripper_link"

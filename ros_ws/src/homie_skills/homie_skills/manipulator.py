@@ -10,7 +10,7 @@ import numpy as np
 
 from homie_core import fetch
 from homie_core.world_state import WorldState
-from homie_skills import cartesian, motion_planning
+from homie_skills import cartesian, looking, motion_planning
 from homie_skills.floor_map import COMFORTABLE_GAP, RESOLUTION, FloorMap
 from homie_skills.geometry import inverse, translation, wrap
 from homie_skills.inverse_kinematics import ArmKinematics
@@ -40,6 +40,7 @@ STANDING_TOLERANCE = (0.03, 0.05)
 _HIGH_TORSO = 0.36
 _SAME_POSTURE = 0.08
 _SAME_SOLUTION = 0.3
+_SAME_LOOK = 0.05
 _BACK_OFF_STEP = 0.05
 _TILT_LIMIT = 0.5
 
@@ -106,6 +107,22 @@ class Manipulator:
             bool(np.max(np.abs(motion_planning.nearest_turn(posture, self._joints) - self._joints)) < _SAME_POSTURE)
             for posture in (STOWED, *CARRYING)
         )
+
+    def look_at(self, point: FloatArray) -> None:
+        """Turn the head towards ``point`` (3,) in the map frame, so that its camera sees what the hand does."""
+        in_base = inverse(self.scene.base_matrix) @ np.append(point, 1.0)
+        self._turn_head(looking.head_angles(in_base[:3], float(self._joints[0])))
+
+    def look_ahead(self) -> None:
+        """Turn the head forwards."""
+        self._turn_head(looking.AHEAD)
+
+    def _turn_head(self, angles: tuple[float, float]) -> None:
+        joints = self.robot.joint_positions()
+        present = [joints[name] for name in fetch.HEAD_JOINTS]
+        if np.max(np.abs(np.subtract(angles, present))) > _SAME_LOOK:
+            self.robot.point_head(*angles)
+            self.refresh()
 
     # ---- trying ----------------------------------------------------------------------------------------------------
 
@@ -309,6 +326,7 @@ class Manipulator:
         if self.stands_at(pose):
             return
         self.stow()
+        self.look_ahead()
         with self._keeping_hold():
             self.robot.navigate_to(*pose)
             self.refresh()

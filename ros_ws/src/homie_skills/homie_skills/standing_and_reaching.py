@@ -64,6 +64,8 @@ def stand_and_reach(
         failed.append(plan.base)
         try:
             plan = _stand(manipulator, plan, plan_from)
+            hand = manipulator.scene.base_matrix @ manipulator.arm.hand_pose(plan.approach[-1])
+            manipulator.look_at(hand[:3, 3])
             prepare(plan)
             manipulator.report("reach", 0.3)
             with manipulator.scene.allowing(*plan.allowed, down_to=TOUCH):
