@@ -18,11 +18,11 @@ TOUCH = 0.002
 """Metres that two things may overlap before they count as in each other's way."""
 
 _FINGER_GAP = 0.002
-_SQUEEZE = 0.004
+_SQUEEZE = 0.012
 """Metres by which the fingers' servos are set closer than the object is wide, each."""
 
 _FOLDED = 0.02
-_HOLD_TICKS = 3
+_HOLD_TICKS = 8
 _REST_TICKS = 60
 _REST_BLOCK = 5
 _RESTING_SPEED = 0.01
