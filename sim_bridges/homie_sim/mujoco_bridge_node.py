@@ -77,7 +77,8 @@ class MujocoBridgeSettings(BaseModel):
         False, description="Whether skills/oracle/execute is offered: skills without motion, done by the simulator."
     )
     success_rates: str = Field(
-        "", description="Chance of each try of a native skill, as go_to=0.9,pick=0.5, or table_4; 1 where none is given."
+        "",
+        description="Chance of each try of a native skill, as go_to=0.9,pick=0.5, or table_4; 1 where none is given.",
     )
 
     @field_validator("success_rates")

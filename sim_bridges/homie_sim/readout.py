@@ -39,7 +39,7 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """Something that opens: its joint's address in qpos, the joint value that counts as fully open, and the greatest."""
+    """Something that opens: its joint's address in qpos, what counts as fully open, and the joint's upper limit."""
 
     id: str
     category: str

@@ -21,12 +21,18 @@ Symbols = tuple[str, dict[str, str], dict[str, bool]]
 
 @dataclass(frozen=True)
 class Compared:
-    """One subtask in both worlds. ``physical_error`` is empty if the physical skill succeeded."""
+    """One subtask in both worlds. An error is empty where the skill succeeded."""
 
     subtask: SkillTry
     physical_error: str
+    instant_error: str
     physical: Symbols
     instant: Symbols
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether it succeeded in both worlds."""
+        return not self.physical_error and not self.instant_error
 
 
 def symbols(state: WorldState) -> Symbols:
@@ -53,18 +59,17 @@ class TwoWorlds:
         while length > 0:
             subtask = _choice(self.instant.world_state(), rng)
             for each in (SkillTry("go_to", subtask.receptacle or subtask.target), subtask):
-                done = self._native.execute(each)
-                if not done.success:
-                    raise AssertionError(f"instant {each}: {done.error_msg}")
-                outcome = m3.execute(each.skill, each.target, each.receptacle, each.timeout)
-                yield Compared(each, outcome.error_msg, *(symbols(world.world_state()) for world in self._worlds))
-                if not outcome.success:
+                compared = self._compare(each, m3)
+                yield compared
+                if not compared.succeeded:
                     return
                 length -= 1
 
-    @property
-    def _worlds(self) -> tuple[MujocoWorld, MujocoWorld]:
-        return self.physical, self.instant
+    def _compare(self, subtask: SkillTry, m3: M3) -> Compared:
+        instant = self._native.execute(subtask)
+        physical = m3.execute(subtask.skill, subtask.target, subtask.receptacle, subtask.timeout)
+        states = (symbols(world.world_state()) for world in (self.physical, self.instant))
+        return Compared(subtask, physical.error_msg, instant.error_msg, *states)
 
 
 def _choice(state: WorldState, rng: np.random.Generator) -> SkillTry:

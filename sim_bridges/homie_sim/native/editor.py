@@ -145,7 +145,7 @@ class Editor:
                 continue
             one, other = int(model.geom_bodyid[first]), int(model.geom_bodyid[second])
             if bodies[one] != bodies[other]:
-                return str(model.body(other if bodies[one] else one).name) or "a wall"
+                return str(model.body(other if bodies[one] else one).name)
         return ""
 
     def _hits_robot(self, object_id: str) -> bool:

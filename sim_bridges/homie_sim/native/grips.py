@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from homie_sim.readout import half_extents
 
-
 MAX_WIDTH = 0.09
 """Widest part that fits between the open fingers with room to spare, as for the physical grasps."""
 
@@ -116,4 +115,3 @@ def _rotations() -> tuple[Array, ...]:
 
 
 _ROTATIONS = _rotations()
-

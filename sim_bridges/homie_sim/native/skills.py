@@ -8,7 +8,7 @@ drawer open or closed, the arm folded. Simulation time runs on by what the physi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -17,10 +17,12 @@ from homie_core.skill import SkillErrorCode, SkillOutcome, SkillTry
 from homie_core.world_state import Kind, ObjectState, WorldState
 from homie_sim.native import standing
 from homie_sim.native.editor import Editor
+from homie_sim.native.failure import SkillFailure
+from homie_sim.native.misfortune import Misfortune
 from homie_sim.native.placing import Spot, spots
+from homie_sim.native.stances import Stances
 from homie_sim.native.standing import Floor, Pose
-from homie_sim.native.success_rates import Luck, SuccessRates
-from homie_sim.objects import CATALOGUE, category_of
+from homie_sim.native.success_rates import SuccessRates
 from homie_sim.readout import Container
 from homie_sim.world import MujocoWorld
 
@@ -31,11 +33,6 @@ DRIVING_SPEED = 0.8
 
 NEAR = 1.5
 """Metres from the base to the target within which the robot counts as being there."""
-
-ASTRAY = 2.2
-"""Metres from its target at which a failed go_to ends at least: beyond what counts as being there."""
-
-HIGHEST_REACH = 1.5
 
 HINGE_OPEN, HINGE_OPEN_ENOUGH = math.radians(82), math.radians(75)
 SLIDE_OPEN, SLIDE_OPEN_ENOUGH = 0.95, 0.75
@@ -49,20 +46,9 @@ HANDLE_GAPS = (0.55, 0.65, 0.75, 0.45, 0.85)
 
 HANDLE_REACH = 1.3
 
-_FACING = 1.2
 _COURSE = 6
-_POSES = 40
 _SPOTS = 40
 _SETTLE_TICKS = 5
-_DROP = 0.002
-
-
-class SkillFailure(Exception):
-    """A try fails. ``code`` is that of ExecuteSkill; the text says what was found."""
-
-    def __init__(self, code: SkillErrorCode, text: str) -> None:
-        super().__init__(text)
-        self.code = code
 
 
 class NativeSkills:
@@ -72,6 +58,8 @@ class NativeSkills:
         self._world = world
         self._editor = Editor(world)
         self._rates = rates or SuccessRates()
+        self._stances = Stances(world, self._editor)
+        self._misfortune = Misfortune(world, self._editor, self._stances)
         self._skills: dict[str, Callable[[str, str], bool]] = {
             "go_to": lambda target, _receptacle: self._go_to(target),
             "pick": lambda target, _receptacle: self._pick(target),
@@ -107,17 +95,14 @@ class NativeSkills:
         try:
             self._editor.fold_arm()
             acted = skill(request.target, request.receptacle)
-            seconds = self._seconds(request.skill, pose)
-            if seconds > request.timeout:
-                text = f"{request.skill} takes {seconds:.0f} s of simulation time; allowed are {request.timeout:.0f} s"
-                raise SkillFailure(SkillErrorCode.TIMEOUT, text)
+            self._check_time(request, pose)
         except SkillFailure:
             self._world.restore(start)
             raise
         luck = self._rates.draw(request)
         if acted and not luck.succeeds:
             self._world.restore(start)
-            self._fail(request, luck)
+            raise self._misfortune.strike(request, luck)
 
     def _seconds(self, skill: str, start: Pose) -> float:
         """Simulation seconds of a try that began with the base at ``start``."""
@@ -131,7 +116,7 @@ class NativeSkills:
         thing = self._thing(target)
         if self._world.held == target or self._is_inside(thing):
             return False
-        if not self._stand_at_one(standing.choices(Floor(self._world), thing)):
+        if not self._stances.stand_at_one(standing.choices(Floor(self._world), thing)):
             raise SkillFailure(SkillErrorCode.NO_PATH, f"there is no free place to stand near {target}")
         distance = standing.level_distance(thing, self._world.base_pose())
         if distance > NEAR:
@@ -144,10 +129,8 @@ class NativeSkills:
             return False
         self._check_hand_empty()
         self._check_open(target)
-        held = False
-        for _ in self._standings(thing.box_center):
-            held = self._editor.take(target)
-            if not held:
+        for _ in self._stances.within_reach(thing.box_center):
+            if not self._editor.take(target):
                 raise SkillFailure(SkillErrorCode.NO_GRASP, f"{target} fits nowhere between the fingers")
             if not self._editor.obstacle():
                 return True
@@ -172,7 +155,7 @@ class NativeSkills:
         """Lay the held object on ``spot``; False, and nothing changed, if it does not fit or stay there."""
         editor, world = self._editor, self._world
         start = world.snapshot()
-        for _ in self._standings(spot.position.tolist()):
+        for _ in self._stances.within_reach(spot.position.tolist()):
             editor.let_go()
             editor.place(target, spot.position, spot.yaw)
             fits = not editor.obstacle_of_object(target)
@@ -201,7 +184,7 @@ class NativeSkills:
         state = self._world.world_state()
         thing = state[target]
         poses = standing.before(Floor(self._world), thing, standing.heading(thing), HANDLE_GAPS, 1)
-        for _ in self._tried(self._with_here(poses, thing.box_center, HANDLE_REACH)):
+        for _ in self._stances.each(self._stances.with_here(poses, thing.box_center, HANDLE_REACH)):
             if self._follow_course(state, target, goal):
                 self._world.tick(_SETTLE_TICKS)
                 break
@@ -230,47 +213,13 @@ class NativeSkills:
         gap = standing.level_distance(self._world.world_state()[target], self._world.base_pose()) - fetch.BASE_RADIUS
         return gap >= standing.COMFORTABLE_GAP
 
-    # --- bad luck
-
-    def _fail(self, request: SkillTry, luck: Luck) -> None:
-        """What happens instead of a try's success.
-
-        Raises:
-            SkillFailure: always.
-        """
-        if request.skill == "go_to":
-            self._go_astray(request.target, luck.rng)
-        if request.skill == "put" and luck.loses and self._drop():
-            raise SkillFailure(SkillErrorCode.OBJECT_LOST, f"bad luck: {request.target} fell to the floor")
-        raise SkillFailure(_BAD_LUCK[request.skill], f"bad luck: {request.skill} failed")
-
-    def _go_astray(self, target: str, rng: np.random.Generator) -> None:
-        """Be somewhere else than at the target; a robot that is away from it stays where it is."""
-        thing = self._thing(target)
-        if self._is_away(thing, self._world.base_pose()):
-            return
-        points = Floor(self._world).everywhere()
-        poses = [(x, y, yaw) for (x, y), yaw in zip(points.tolist(), rng.uniform(-math.pi, math.pi, len(points)))]
-        away = [pose for pose in poses if self._is_away(thing, pose)]
-        self._stand_at_one([away[index] for index in rng.permutation(len(away))])
-
-    def _is_away(self, thing: ObjectState, pose: Pose) -> bool:
-        return standing.level_distance(thing, pose) > (0.0 if thing.kind is Kind.PLACE else ASTRAY)
-
-    def _drop(self) -> bool:
-        """Let the held object fall to the floor near the robot; False, and nothing changed, if there is no room."""
-        world, held = self._world, self._world.held
-        size = CATALOGUE[category_of(held)].size
-        start = world.snapshot()
-        for x, y in Floor(world).spots_in_front(math.hypot(size[0], size[1]) / 2):
-            self._editor.let_go()
-            self._editor.place(held, np.array([x, y, size[2] / 2 + _DROP]), 0.0)
-            if not self._editor.obstacle_of_object(held) and self._editor.rest(held):
-                return True
-            world.restore(start)
-        return False
-
     # --- conditions
+
+    def _check_time(self, request: SkillTry, start: Pose) -> None:
+        seconds = self._seconds(request.skill, start)
+        if seconds > request.timeout:
+            text = f"{request.skill} takes {seconds:.0f} s of simulation time; allowed are {request.timeout:.0f} s"
+            raise SkillFailure(SkillErrorCode.TIMEOUT, text)
 
     def _thing(self, id: str, kind: Kind | None = None) -> ObjectState:
         thing = self._world.world_state().get(id)
@@ -296,41 +245,3 @@ class NativeSkills:
 
     def _is_inside(self, thing: ObjectState) -> bool:
         return thing.kind is Kind.PLACE and standing.level_distance(thing, self._world.base_pose()) == 0.0
-
-    # --- standing
-
-    def _standings(self, point: Sequence[float]) -> Iterator[Pose]:
-        """Stand at one place after the other from which ``point`` (map) is within reach; here first."""
-        if point[2] > HIGHEST_REACH:
-            return
-        around = standing.around(Floor(self._world), (point[0], point[1]))
-        yield from self._tried(self._with_here(around, point, standing.FURTHEST_REACH))
-
-    def _with_here(self, poses: list[Pose], point: Sequence[float], reach: float) -> list[Pose]:
-        """``poses``, and before them the present one if the arm reaches ``point`` from it."""
-        x, y, yaw = here = self._world.base_pose()
-        distance = math.hypot(point[0] - x, point[1] - y)
-        bearing = math.remainder(math.atan2(point[1] - y, point[0] - x) - yaw, math.tau)
-        fine = standing.NEAREST_REACH <= distance <= reach and abs(bearing) < _FACING
-        return [here, *poses] if fine else poses
-
-    def _tried(self, poses: Sequence[Pose]) -> Iterator[Pose]:
-        """Stand at those poses where nothing is in the way; before each, the world is as at the start."""
-        start = self._world.snapshot()
-        for pose in poses[:_POSES]:
-            self._world.restore(start)
-            self._editor.stand(pose)
-            if not self._editor.obstacle():
-                yield pose
-
-    def _stand_at_one(self, poses: Sequence[Pose]) -> bool:
-        return next(self._tried(poses), None) is not None
-
-
-_BAD_LUCK = {
-    "go_to": SkillErrorCode.NO_PATH,
-    "pick": SkillErrorCode.GRASP_FAILED,
-    "put": SkillErrorCode.NO_MOTION,
-    "open": SkillErrorCode.STALLED,
-    "close": SkillErrorCode.STALLED,
-}

@@ -1,4 +1,4 @@
-"""How often native skills succeed, so that a planner can be studied with skills as good as real ones (paper, table 4)."""
+"""How often native skills succeed: planners can be studied with skills as good as real ones (paper, table 4)."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ def test_luck_is_drawn_from_the_goal() -> None:
             found = []
             for each in order:
                 client.reset()
-                found.append((each["seed"], client.execute("pick", CAN, **each).result.success))
+                found.append((each["seed"], client.execute("pick", CAN, "", **each).result.success))
             outcomes.append(sorted(found))
         assert outcomes[0] == outcomes[1]
         assert {success for _, success in outcomes[0]} == {True, False}

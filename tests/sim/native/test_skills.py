@@ -14,7 +14,8 @@ from homie_core.skill import SkillErrorCode, SkillOutcome, SkillTry
 from homie_core.world_state import FLOOR, GRIPPER, Kind, WorldState
 from homie_sim.commands import GripperCommand, JointTrajectoryCommand, NavigateCommand, run
 from homie_sim.native import editor, skills
-from homie_sim.native.skills import ASTRAY, NEAR, NativeSkills
+from homie_sim.native.misfortune import ASTRAY
+from homie_sim.native.skills import NEAR, NativeSkills
 from homie_sim.native.standing import COMFORTABLE_GAP, level_distance
 from homie_sim.native.success_rates import SuccessRates
 from homie_sim.world import MujocoWorld
@@ -285,7 +286,9 @@ def test_nothing_is_put_where_no_spot_is_free(do: Do, world: MujocoWorld, monkey
     assert world.world_state().held == CAN
 
 
-def test_what_does_not_fit_between_the_fingers_stays(do: Do, world: MujocoWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_does_not_fit_between_the_fingers_stays(
+    do: Do, world: MujocoWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(editor, "grips", lambda *_: iter(()))
     outcome = do("pick", CAN, must=False)
     assert outcome.error_code is SkillErrorCode.NO_GRASP
