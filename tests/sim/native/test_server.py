@@ -11,9 +11,9 @@ from homie_msgs.msg import WorldState as WorldStateMessage
 from homie_msgs.srv import GetObservation, GetWorldState, ResetEpisode
 from rclpy.action import ActionClient
 
+from homie_core.from_messages import time_from_msg, world_state_from_msg
 from homie_core.world_state import WorldState
 from homie_ros import qos
-from homie_ros.conversions import time_from_msg, world_state_from_msg
 from homie_ros.homie_node import HomieNode
 from homie_ros.node_host import NodeHost
 from homie_ros.parameters import ParameterError
