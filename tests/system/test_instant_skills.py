@@ -72,6 +72,22 @@ def test_skills_that_never_succeed_are_too_difficult(tmp_path: Path) -> None:
     assert {(step.error_code, step.attempts) for step in trajectory.steps} == {(ErrorCode.TOO_DIFFICULT, 3)}
 
 
+def what_happened(run: Finished) -> list[tuple[object, ...]]:
+    steps = trajectory_of(run).steps
+    return [(step.subtask, step.success, step.error_code, step.attempts, step.stamp) for step in steps]
+
+
+def test_luck_belongs_to_the_seed(tmp_path: Path) -> None:
+    rates = ("--views", "needed", "--success-rates", "table_4")
+    runs = [
+        run_demo(tmp_path / name, *ORACLE, *rates, "--seed", seed) for name, seed in (("a", "3"), ("b", "3"), ("c", "4"))
+    ]
+    first, again, other = map(what_happened, runs)
+    assert first == again
+    assert first != other
+    assert any(step.attempts > 1 for step in trajectory_of(runs[0]).steps)
+
+
 def test_one_process_per_node(tmp_path: Path) -> None:
     run = run_demo(tmp_path, *ORACLE, "--views", "needed", "--processes")
     assert run.code == 0, run.output
