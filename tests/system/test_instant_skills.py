@@ -80,7 +80,8 @@ def what_happened(run: Finished) -> list[tuple[object, ...]]:
 def test_luck_belongs_to_the_seed(tmp_path: Path) -> None:
     rates = ("--views", "needed", "--success-rates", "table_4")
     runs = [
-        run_demo(tmp_path / name, *ORACLE, *rates, "--seed", seed) for name, seed in (("a", "3"), ("b", "3"), ("c", "4"))
+        run_demo(tmp_path / name, *ORACLE, *rates, "--seed", seed)
+        for name, seed in (("a", "3"), ("b", "3"), ("c", "4"))
     ]
     first, again, other = map(what_happened, runs)
     assert first == again
