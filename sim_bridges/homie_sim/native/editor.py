@@ -17,6 +17,8 @@ Pose = tuple[float, float, float]
 TOUCH = 0.002
 """Metres that two things may overlap before they count as in each other's way."""
 
+_FLOOR_SUFFIX = "/floor"
+_KNEE = 0.4
 _FINGER_GAP = 0.002
 _SQUEEZE = 0.012
 """Metres by which the fingers' servos are set closer than the object is wide, each."""
@@ -36,7 +38,7 @@ class Editor:
         model = world.model
         self._base = model.body(fetch.BASE_BODY).id
         self._robot_tree = int(model.body_treeid[self._base])
-        self._static = model.geom_type == mujoco.mjtGeom.mjGEOM_PLANE
+        self._floors = np.array([_is_floor(model, geom) for geom in range(model.ngeom)])
         self._fingers = {
             joint: _solid_geoms(model, model.body(fetch.mjcf_name(joint.removesuffix("_joint") + "_link")).id)
             for joint in fetch.GRIPPER_JOINTS
@@ -113,6 +115,18 @@ class Editor:
                 return True
         return False
 
+    def ground(self, x: float, y: float) -> float:
+        """Height of the first thing below a point at the height of the robot's knees: the floor, where it is free."""
+        high = self.base_height() + _KNEE
+        point, down = np.array([x, y, high]), np.array([0.0, 0.0, -1.0])
+        return high - float(
+            mujoco.mj_ray(self.world.model, self.world.data, point, down, None, 1, -1, np.zeros(1, int))
+        )
+
+    def base_height(self) -> float:
+        """Height of the floor that the base stands on."""
+        return float(self.world.data.xpos[self._base][2])
+
     # --- what is in the way
 
     def obstacle(self) -> str:
@@ -141,7 +155,7 @@ class Editor:
         """Name of the first body outside of ``bodies`` (nbody,) that one of them overlaps; floors do not count."""
         model, contact = self.world.model, self.world.data.contact
         for first, second, distance in zip(*contact.geom.T.tolist(), contact.dist.tolist(), strict=True):
-            if distance > -TOUCH or self._static[first] or self._static[second]:
+            if distance > -TOUCH or self._floors[first] or self._floors[second]:
                 continue
             one, other = int(model.geom_bodyid[first]), int(model.geom_bodyid[second])
             if bodies[one] != bodies[other]:
@@ -236,3 +250,9 @@ def _is_below(model: mujoco.MjModel, body: int, root: int) -> bool:
 
 def _solid_geoms(model: mujoco.MjModel, body: int) -> NDArray[np.intp]:
     return np.flatnonzero((model.geom_bodyid == body) & (model.geom_contype != 0))
+
+
+def _is_floor(model: mujoco.MjModel, geom: int) -> bool:
+    """Planes, and the blocks and ramps of raised floors."""
+    is_plane = model.geom_type[geom] == mujoco.mjtGeom.mjGEOM_PLANE
+    return bool(is_plane or model.geom(geom).name.endswith(_FLOOR_SUFFIX))

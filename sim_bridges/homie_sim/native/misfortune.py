@@ -66,8 +66,9 @@ class Misfortune:
         size = CATALOGUE[category_of(held)].size
         start = world.snapshot()
         for x, y in Floor(world).spots_in_front(math.hypot(size[0], size[1]) / 2):
+            ground = self._editor.ground(x, y)
             self._editor.let_go()
-            self._editor.place(held, np.array([x, y, size[2] / 2 + _DROP]), 0.0)
+            self._editor.place(held, np.array([x, y, ground + size[2] / 2 + _DROP]), 0.0)
             if not self._editor.obstacle_of_object(held) and self._editor.rest(held):
                 return True
             world.restore(start)

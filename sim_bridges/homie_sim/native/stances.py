@@ -10,7 +10,8 @@ from homie_sim.native.editor import Editor
 from homie_sim.native.standing import Floor, Pose
 from homie_sim.world import MujocoWorld
 
-HIGHEST_REACH = 1.5
+LOWEST_REACH, HIGHEST_REACH = -0.1, 1.5
+"""Heights above the floor, metres."""
 
 _FACING = 1.2
 _POSES = 40
@@ -33,9 +34,10 @@ class Stances:
 
     def within_reach(self, point: Sequence[float]) -> Iterator[Pose]:
         """Stand where the hand reaches ``point`` (3, map); here first."""
-        if point[2] <= HIGHEST_REACH:
-            around = standing.around(Floor(self._world), (point[0], point[1]))
-            yield from self.each(self.with_here(around, point, standing.FURTHEST_REACH))
+        around = standing.around(Floor(self._world), (point[0], point[1]))
+        for pose in self.each(self.with_here(around, point, standing.FURTHEST_REACH)):
+            if LOWEST_REACH <= point[2] - self._editor.base_height() <= HIGHEST_REACH:
+                yield pose
 
     def with_here(self, poses: list[Pose], point: Sequence[float], reach: float) -> list[Pose]:
         """``poses``, and before them the present one if the arm reaches ``point`` from it."""
