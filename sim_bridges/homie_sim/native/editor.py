@@ -119,9 +119,7 @@ class Editor:
         """Height of the first thing below a point at the height of the robot's knees: the floor, where it is free."""
         high = self.base_height() + _KNEE
         point, down = np.array([x, y, high]), np.array([0.0, 0.0, -1.0])
-        return high - float(
-            mujoco.mj_ray(self.world.model, self.world.data, point, down, None, 1, -1, np.zeros(1, int))
-        )
+        return high - float(mujoco.mj_ray(self.world.model, self.world.data, point, down, None, True, -1, None))
 
     def base_height(self) -> float:
         """Height of the floor that the base stands on."""
