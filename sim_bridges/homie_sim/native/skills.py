@@ -183,8 +183,11 @@ class NativeSkills:
             return False
         state = self._world.world_state()
         thing = state[target]
-        poses = standing.before(Floor(self._world), thing, standing.heading(thing), HANDLE_GAPS, 1)
-        for _ in self._stances.each(self._stances.with_here(poses, thing.box_center, HANDLE_REACH)):
+        front = standing.heading(thing)
+        poses = self._stances.here_first(
+            thing.box_center, HANDLE_REACH, lambda floor: standing.before(floor, thing, front, HANDLE_GAPS, 1)
+        )
+        for _ in self._stances.each(poses):
             if self._follow_course(state, target, goal):
                 self._world.tick(_SETTLE_TICKS)
                 break

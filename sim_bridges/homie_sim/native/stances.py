@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from homie_sim.native import standing
 from homie_sim.native.editor import Editor
@@ -24,34 +25,40 @@ class Stances:
         self._world = world
         self._editor = editor
 
-    def stand_at_one(self, poses: Sequence[Pose]) -> bool:
+    def stand_at_one(self, poses: Iterable[Pose]) -> bool:
         """Stand at the first of ``poses`` where nothing is in the way; False, and nothing changed, if there is none."""
-        start = self._world.snapshot()
-        if next(self.each(poses), None) is not None:
-            return True
-        self._world.restore(start)
-        return False
+        return next(self.each(poses), None) is not None
 
     def within_reach(self, point: Sequence[float]) -> Iterator[Pose]:
         """Stand where the hand reaches ``point`` (3, map); here first."""
-        around = standing.around(Floor(self._world), (point[0], point[1]))
-        for pose in self.each(self.with_here(around, point, standing.FURTHEST_REACH)):
+        poses = self.here_first(point, standing.FURTHEST_REACH, lambda floor: standing.around(floor, point))
+        for pose in self.each(poses):
             if LOWEST_REACH <= point[2] - self._editor.base_height() <= HIGHEST_REACH:
                 yield pose
 
-    def with_here(self, poses: list[Pose], point: Sequence[float], reach: float) -> list[Pose]:
-        """``poses``, and before them the present one if the arm reaches ``point`` from it."""
-        x, y, yaw = here = self._world.base_pose()
+    def here_first(
+        self, point: Sequence[float], reach: float, elsewhere: Callable[[Floor], list[Pose]]
+    ) -> Iterator[Pose]:
+        """The present pose if the arm reaches ``point`` from it; then those of ``elsewhere``, which is asked late."""
+        x, y, yaw = self._world.base_pose()
         distance = math.hypot(point[0] - x, point[1] - y)
         bearing = math.remainder(math.atan2(point[1] - y, point[0] - x) - yaw, math.tau)
-        fine = standing.NEAREST_REACH <= distance <= reach and abs(bearing) < _FACING
-        return [here, *poses] if fine else poses
+        if standing.NEAREST_REACH <= distance <= reach and abs(bearing) < _FACING:
+            yield x, y, yaw
+        yield from elsewhere(Floor(self._world))
 
-    def each(self, poses: Sequence[Pose]) -> Iterator[Pose]:
-        """Stand at those poses where nothing is in the way; before each, the world is as at the start."""
+    def each(self, poses: Iterable[Pose]) -> Iterator[Pose]:
+        """Stand at those poses where nothing is in the way; before each, and at the end, the world is as at the start.
+
+        It is so too when ``poses`` is asked for the next one.
+        """
         start = self._world.snapshot()
-        for pose in poses[:_POSES]:
+        candidates = itertools.islice(poses, _POSES)
+        while True:
             self._world.restore(start)
+            pose = next(candidates, None)
+            if pose is None:
+                return
             self._editor.stand(pose)
             if not self._editor.obstacle():
                 yield pose

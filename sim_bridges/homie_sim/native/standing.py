@@ -100,8 +100,8 @@ def _reachable(grid: OccupancyGrid, here: Pose) -> NDArray[np.bool_]:
     return np.asarray(free & (labels == labels[cell]))
 
 
-def around(floor: Floor, target: Point, distances: Sequence[float] = REACH_DISTANCES) -> list[Pose]:
-    """Standing poses that look at ``target``, best first: comfortable gap, then distance, way from here."""
+def around(floor: Floor, target: Sequence[float], distances: Sequence[float] = REACH_DISTANCES) -> list[Pose]:
+    """Standing poses that look at ``target`` (x, y, ...), best first: comfortable gap, then distance, way from here."""
     bearings = np.arange(_BEARINGS) * (2 * math.pi / _BEARINGS)
     radius, bearing = (grid.ravel() for grid in np.meshgrid(distances, bearings, indexing="ij"))
     points = np.column_stack([target[0] + radius * np.cos(bearing), target[1] + radius * np.sin(bearing)])
