@@ -33,6 +33,17 @@ def homie() -> None:
 @click.option(
     "--setting", default="background_information", show_default=True, help="Or no_background_information (paper, 3.3)."
 )
+@click.option(
+    "--skills", default="m3", show_default=True, help="Physical skills, or oracle: instant, by the simulator."
+)
+@click.option(
+    "--success-rates",
+    default="",
+    help="Chance of each try of an instant skill: go_to=0.9,pick=0.5, or table_4 (paper).",
+)
+@click.option(
+    "--views", default="always", show_default=True, help="Or needed: none for a planner that looks at no pictures."
+)
 @click.option("--seed", default="0", show_default=True, help="Seed of the world and of the skills' search.")
 @click.option("--trial", default="1", show_default=True, help="Number of this trial of the task.")
 @click.option("--max-steps", default="20", show_default=True, help="Steps after which the episode stops.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from homie_bringup.settings import Run
+from homie_bringup.settings import Run, Settings
 
 ParameterValue = bool | int | float | str | list[str]
 
@@ -33,15 +33,15 @@ def simulation_graph(run: Run) -> tuple[NodeSpec, ...]:
     return (
         # First in, last out: the recorder hears what the others say when they stop.
         NodeSpec("recorder", "homie_referee", "recorder_node", "RecorderNode"),
+        NodeSpec("mujoco_bridge", "homie_sim", "mujoco_bridge_node", "MujocoBridgeNode", _bridge(run)),
+        *_skill_servers(settings),
         NodeSpec(
-            "mujoco_bridge",
-            "homie_sim",
-            "mujoco_bridge_node",
-            "MujocoBridgeNode",
-            {"house": run.house, "seed": settings.seed, "video_fps": settings.video_fps},
+            "executor",
+            "homie_skills",
+            "executor_node",
+            "ExecutorNode",
+            {"setting": settings.setting, "servers": [f"M3={settings.skills}"]},
         ),
-        NodeSpec("m3_skill_server", "homie_skills", "m3_node", "M3Node"),
-        NodeSpec("executor", "homie_skills", "executor_node", "ExecutorNode", {"setting": settings.setting}),
         NodeSpec("monitor", "homie_monitor", "monitor_node", "MonitorNode", {"setting": settings.setting}),
         NodeSpec(
             "planner",
@@ -52,3 +52,23 @@ def simulation_graph(run: Run) -> tuple[NodeSpec, ...]:
         ),
         NodeSpec("emmoe_referee", "homie_referee", "emmoe_referee_node", "EmmoeRefereeNode"),
     )
+
+
+def _bridge(run: Run) -> dict[str, ParameterValue]:
+    settings = run.settings
+    return {
+        "house": run.house,
+        "seed": settings.seed,
+        "video_fps": settings.video_fps,
+        "render": run.views or settings.video_fps > 0,
+        "views": run.views,
+        "native_skills": settings.skills == "oracle",
+        "success_rates": settings.success_rates,
+    }
+
+
+def _skill_servers(settings: Settings) -> tuple[NodeSpec, ...]:
+    """Nodes beside the bridge, which offers its native skills itself."""
+    if settings.skills == "oracle":
+        return ()
+    return (NodeSpec("m3_skill_server", "homie_skills", "m3_node", "M3Node"),)

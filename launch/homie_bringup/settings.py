@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from homie_core.episode import STEP_LIMIT
 from homie_eval.emmoe.tasks import Task, TaskError, load_task
-from homie_planner.registry import PlannerError, check_planner
+from homie_planner.registry import PlannerError, make_planner
 from homie_sim.house_files import house_names
+from homie_sim.native.success_rates import SuccessRates
 
 Setting = Literal["background_information", "no_background_information"]
 """The two settings of the paper, section 3.3."""
+
+Skills = Literal["m3", "oracle"]
+"""Who carries out subtasks: the physical skills, or the simulator itself, without motion."""
+
+Views = Literal["always", "needed"]
+"""Whether a planner that looks at no pictures gets some all the same, for the report."""
 
 
 class SettingsError(ValueError):
@@ -29,19 +36,42 @@ class Settings(BaseModel):
     house: str = Field("", description="House to use instead of the task's own: a name or a YAML file")
     planner: str = Field("expert", description="Planner backend, e.g. expert or replay:plan.json")
     setting: Setting = Field("background_information", description="What the monitor and the skills may know")
+    skills: Skills = Field("m3", description="Physical skills (m3), or instant ones by the simulator (oracle)")
+    success_rates: str = Field(
+        "", description="Chance of each try of an instant skill, e.g. go_to=0.9,pick=0.5, or table_4; 1 if not given"
+    )
+    views: Views = Field("always", description="The four views for every planner, or only where needed")
     seed: int = Field(0, ge=0, lt=2**63, description="Seed of the world and of the skills' search")
     trial: int = Field(1, ge=1, description="Number of this trial of the task")
     max_steps: int = Field(STEP_LIMIT, ge=1, le=1000, description="Steps after which the episode stops")
     video_fps: float = Field(5.0, ge=0.0, le=50.0, description="Video pictures per simulated second; 0 for none")
 
+    @model_validator(mode="after")
+    def _rates_have_skills(self) -> Self:
+        if self.success_rates and self.skills != "oracle":
+            raise ValueError("success_rates are for skills oracle; physical skills succeed or fail by themselves")
+        return self
+
+    @field_validator("success_rates")
+    @classmethod
+    def _readable(cls, value: str) -> str:
+        SuccessRates.parse(value)
+        return value
+
 
 class Run(BaseModel):
-    """Checked settings and what they name."""
+    """Checked settings and what they name. ``looks``: whether the planner looks at pictures."""
 
     model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
 
     settings: Settings
     task: Task
+    looks: bool = True
+
+    @property
+    def views(self) -> bool:
+        """Whether observations hold pictures."""
+        return self.looks or self.settings.views == "always"
 
     @property
     def house(self) -> str:
@@ -60,10 +90,10 @@ def check(**values: object) -> Run:
         raise SettingsError(_one_line(error)) from error
     try:
         task = load_task(settings.task)
-        check_planner(settings.planner)
+        looks = make_planner(settings.planner).capabilities.images
     except (TaskError, PlannerError) as error:
         raise SettingsError(str(error)) from error
-    run = Run(settings=settings, task=task)
+    run = Run(settings=settings, task=task, looks=looks)
     known = house_names()
     if run.house not in known and not Path(run.house).is_file():
         raise SettingsError(f"house {run.house!r} is unknown; allowed: {', '.join(known)}, or a YAML file")
@@ -72,5 +102,6 @@ def check(**values: object) -> Run:
 
 def _one_line(error: ValidationError) -> str:
     first = error.errors()[0]
+    message = first["msg"].removeprefix("Value error, ")
     field = ".".join(str(part) for part in first["loc"])
-    return f"{field} {first['input']!r}: {first['msg'].lower()}"
+    return f"{field} {first['input']!r}: {message[0].lower()}{message[1:]}" if field else message

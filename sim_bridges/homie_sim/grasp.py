@@ -68,6 +68,30 @@ class Grasp:
         self._touched = None
         self._closing = False
 
+    @property
+    def state(self) -> tuple[str, int | None, bool]:
+        """What :meth:`restore` needs to come back to this moment, together with the data's equalities."""
+        return self._active.object_id if self._active else "", self._touched, self._closing
+
+    def restore(self, state: tuple[str, int | None, bool]) -> None:
+        """Be as at ``state``; the data's equalities must be those of that moment. No handle was held then."""
+        object_id, self._touched, self._closing = state
+        self._active = self._assist_of(object_id) if object_id else None
+
+    def take(self, data: mujoco.MjData, object_id: str) -> None:
+        """Fix an object where it is in the hand, as if both fingers had closed on it. ``data`` must be up to date.
+
+        Raises:
+            KeyError: there is no such object.
+        """
+        self._release(data)
+        assist = self._assist_of(object_id)
+        self._touched, self._closing = assist.body, True
+        self._hold(data, assist)
+
+    def _assist_of(self, object_id: str) -> _Assist:
+        return self._assists[self._model.body(object_id).id]
+
     def set_closing(self, data: mujoco.MjData, closing: bool) -> None:
         """Tell whether the gripper is commanded to close. Opening lets go at once."""
         self._closing = closing

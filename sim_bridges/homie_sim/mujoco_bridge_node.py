@@ -18,7 +18,7 @@ from geometry_msgs.msg import Twist
 from homie_msgs.msg import Observation, WorldState
 from homie_msgs.srv import GetObservation, GetWorldState, ResetEpisode
 from nav_msgs.msg import OccupancyGrid, Odometry, Path
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, field_validator
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from rosgraph_msgs.msg import Clock as ClockMessage
@@ -38,8 +38,11 @@ from homie_sim import robot_messages
 from homie_sim.commands import TwistCommand
 from homie_sim.house import House, HouseError, load_house
 from homie_sim.lockstep import LockstepLoop, LoopDeadlineError, LoopError
+from homie_sim.native.server import NativeSkillServer
+from homie_sim.native.success_rates import SuccessRates
 from homie_sim.path_planner import Point
 from homie_sim.physics import PhysicsError
+from homie_sim.rendering import Image as Picture
 from homie_sim.rendering import RenderError
 from homie_sim.robot_actions import RobotActions
 from homie_sim.robot_messages import BASE_FRAME, CAMERA_FRAME
@@ -66,9 +69,23 @@ class MujocoBridgeSettings(BaseModel):
     house: str = Field("house_1", description="Name of a house, or path of a YAML file.")
     seed: int = Field(0, ge=0, description="Seed of the world's first state, before any reset.")
     render: bool = Field(True, description="Whether pictures can be asked for; without, no OpenGL is needed.")
+    views: bool = Field(True, description="Whether observations hold the four views; without, only their time.")
     video_fps: float = Field(
         5.0, ge=0, le=50, description="Pictures per simulated second while somebody watches; 0: none."
     )
+    native_skills: bool = Field(
+        False, description="Whether skills/oracle/execute is offered: skills without motion, done by the simulator."
+    )
+    success_rates: str = Field(
+        "",
+        description="Chance of each try of a native skill, as go_to=0.9,pick=0.5, or table_4; 1 where none is given.",
+    )
+
+    @field_validator("success_rates")
+    @classmethod
+    def _readable(cls, value: str) -> str:
+        SuccessRates.parse(value)
+        return value
 
 
 class MujocoBridgeNode(HomieNode):
@@ -86,6 +103,9 @@ class MujocoBridgeNode(HomieNode):
         self._loop = self._start_loop()
         self._pictures = PictureSender()
         self._actions = RobotActions(self, self._loop, self._on_loop_error, self._publish_plan)
+        if self._settings.native_skills:
+            rates = SuccessRates.parse(self._settings.success_rates)
+            NativeSkillServer(self, self._loop, rates, self._on_loop_error)
         self._loop.observe(self._publish_motion, STATE_PERIOD)
         self._loop.observe(self._publish_world_state, WORLD_STATE_PERIOD)
         if self._settings.render and self._settings.video_fps > 0:
@@ -203,6 +223,10 @@ class MujocoBridgeNode(HomieNode):
         if self._depth.get_subscription_count():
             self._depth.publish(image_to_msg(world.head_depth(), "32FC1", stamp, CAMERA_FRAME))
 
+    def _look(self, world: MujocoWorld) -> tuple[dict[str, Picture], int]:
+        """The four views, if observations are to hold them, and when they were taken."""
+        return world.views() if self._settings.views else {}, world.stamp
+
     # --- services, in worker threads
 
     def _reset(self, request: ResetEpisode.Request) -> ResetEpisode.Response:
@@ -221,7 +245,7 @@ class MujocoBridgeNode(HomieNode):
 
     def _observe(self, _: GetObservation.Request) -> GetObservation.Response:
         try:
-            views, stamp = self._loop.call(lambda world: (world.views(), world.stamp), CALL_SECONDS, "the four views")
+            views, stamp = self._loop.call(self._look, CALL_SECONDS, "the four views")
         except (LoopDeadlineError, WorldError) as error:
             return GetObservation.Response(message=str(error))
         except LoopError as error:

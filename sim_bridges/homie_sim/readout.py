@@ -39,7 +39,7 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """Something that opens: its joint's address in qpos, and the joint value that counts as fully open."""
+    """Something that opens: its joint's address in qpos, what counts as fully open, and the joint's upper limit."""
 
     id: str
     category: str
@@ -47,6 +47,8 @@ class Container:
     body: int
     qpos: int
     fully_open: float
+    limit: float
+    is_hinge: bool
 
 
 class _Boxes:
@@ -63,7 +65,7 @@ class _Boxes:
         """Least and greatest corner by body."""
         rotation = data.geom_xmat[self._geoms].reshape(-1, 3, 3)
         center = data.geom_xpos[self._geoms] + np.einsum("nij,nj->ni", rotation, self._center)
-        half = _half_extents(self._kinds, self._half, rotation)
+        half = half_extents(self._kinds, self._half, rotation)
         low = np.minimum.reduceat(center - half, self._starts)
         high = np.maximum.reduceat(center + half, self._starts)
         return dict(zip(self._bodies, zip(low, high, strict=True), strict=True))
@@ -214,11 +216,13 @@ def _containers(model: mujoco.MjModel, house: House) -> dict[str, Container]:
                 body=model.body(name).id,
                 qpos=int(joint.qposadr[0]),
                 fully_open=float(joint.range[1]) if slides else HINGE_OPEN,
+                limit=float(joint.range[1]),
+                is_hinge=not slides,
             )
     return found
 
 
-def _half_extents(kinds: NDArray[np.int32], half: Array, rotation: Array) -> Array:
+def half_extents(kinds: NDArray[np.int32], half: Array, rotation: Array) -> Array:
     """Half extents along the map's axes of turned geoms with half extents ``half`` along their own; (n, 3)."""
     extents = np.einsum("nij,nj->ni", np.abs(rotation), half)
     ellipsoids = np.isin(kinds, (mujoco.mjtGeom.mjGEOM_SPHERE, mujoco.mjtGeom.mjGEOM_ELLIPSOID))

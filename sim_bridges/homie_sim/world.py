@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import mujoco
 import numpy as np
+from numpy.typing import NDArray
 
 from homie_core import fetch
 from homie_core.world_state import WorldState
@@ -30,10 +32,20 @@ _SETTLE_TICKS = 200
 _SETTLE_BLOCK = 10
 _SETTLED_SPEED = 0.005
 _NANOSECONDS_PER_STEP = round(TIMESTEP * 1e9)
+_SNAPSHOT = mujoco.mjtState.mjSTATE_INTEGRATION
 
 
 class WorldError(RuntimeError):
     """The world cannot be brought into the wanted state. One line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A moment of a world, to come back to."""
+
+    physics: NDArray[np.float64]
+    grasp: tuple[str, int | None, bool]
+    steps: int
 
 
 class MujocoWorld:
@@ -248,12 +260,31 @@ class MujocoWorld:
             self._viewer.close()
             self._viewer = None
 
-    # --- for tests and instant skills
+    # --- for tests and native skills: not physics
 
     def set_joint_positions(self, positions: Mapping[str, float]) -> None:
-        """Put joints of the robot somewhere at once, servos included: not physics."""
+        """Put joints of the robot somewhere at once, servos included."""
         for joint, value in positions.items():
             self.data.qpos[self._qpos[joint]] = value
             self.data.qvel[self._qvel[joint]] = 0
             self.set_target(joint, value)
+        mujoco.mj_forward(self.model, self.data)
+
+    def pass_time(self, seconds: float) -> None:
+        """Let the clock run on, in whole control ticks, while nothing moves."""
+        steps = round(seconds / CONTROL_PERIOD) * STEPS_PER_TICK
+        self._steps += steps
+        self.data.time += steps * TIMESTEP
+
+    def snapshot(self) -> Snapshot:
+        """This moment. No handle may be in the hand."""
+        physics = np.empty(mujoco.mj_stateSize(self.model, _SNAPSHOT))
+        mujoco.mj_getState(self.model, self.data, physics, _SNAPSHOT)
+        return Snapshot(physics, self.grasp.state, self._steps)
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Be as at ``snapshot``, the clock included."""
+        mujoco.mj_setState(self.model, self.data, snapshot.physics, _SNAPSHOT)
+        self.grasp.restore(snapshot.grasp)
+        self._steps = snapshot.steps
         mujoco.mj_forward(self.model, self.data)

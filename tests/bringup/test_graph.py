@@ -15,9 +15,40 @@ GRAPH = simulation_graph(check())
 def test_every_setting_of_the_run_reaches_its_node() -> None:
     run = check(seed="7", video_fps="2.5", setting="no_background_information", house="house_1")
     parameters = {spec.name: spec.parameters for spec in simulation_graph(run)}
-    assert parameters["mujoco_bridge"] == {"house": "house_1", "seed": 7, "video_fps": 2.5}
+    assert parameters["mujoco_bridge"] == {
+        "house": "house_1",
+        "seed": 7,
+        "video_fps": 2.5,
+        "render": True,
+        "views": True,
+        "native_skills": False,
+        "success_rates": "",
+    }
     assert parameters["monitor"]["setting"] == "no_background_information"
     assert parameters["planner"]["planner"] == "expert"
+
+
+def test_instant_skills_need_no_skill_server() -> None:
+    graph = {spec.name: spec.parameters for spec in simulation_graph(check(skills="oracle", success_rates="pick=0.5"))}
+    assert "m3_skill_server" not in graph
+    assert graph["executor"]["servers"] == ["M3=oracle"]
+    assert graph["mujoco_bridge"]["native_skills"] is True
+    assert graph["mujoco_bridge"]["success_rates"] == "pick=0.5"
+
+
+@pytest.mark.parametrize(
+    ("values", "views", "render"),
+    [
+        ({}, True, True),
+        ({"views": "needed"}, False, True),
+        ({"views": "needed", "video_fps": 0}, False, False),
+        ({"views": "always", "video_fps": 0}, True, True),
+    ],
+)
+def test_pictures_are_made_only_for_those_who_look(values: dict[str, object], views: bool, render: bool) -> None:
+    parameters = {spec.name: spec.parameters for spec in simulation_graph(check(planner="expert", **values))}
+    bridge = parameters["mujoco_bridge"]
+    assert (bridge["views"], bridge["render"]) == (views, render)
 
 
 @pytest.mark.parametrize("spec", GRAPH, ids=lambda spec: spec.name)

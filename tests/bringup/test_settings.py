@@ -15,8 +15,26 @@ def test_texts_are_taken_as_a_launch_file_gives_them() -> None:
     assert check(seed="3", video_fps="0").settings == Settings(seed=3, video_fps=0.0)
 
 
-@pytest.mark.parametrize(("field", "value"), [("seed", -1), ("max_steps", 0), ("video_fps", 1e9), ("colour", "red")])
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("seed", -1),
+        ("skills", "magic"),
+        ("success_rates", "fly=0.5"),
+        ("views", "never"),
+        ("max_steps", 0),
+        ("video_fps", 1e9),
+        ("colour", "red"),
+    ],
+)
 def test_a_wrong_value_names_its_field(field: str, value: object) -> None:
     with pytest.raises(SettingsError, match=field) as caught:
         check(**{field: value})
+    assert "\n" not in str(caught.value)
+
+
+def test_success_rates_are_for_instant_skills() -> None:
+    assert check(skills="oracle", success_rates="table_4").settings.success_rates == "table_4"
+    with pytest.raises(SettingsError, match="oracle") as caught:
+        check(success_rates="pick=0.5")
     assert "\n" not in str(caught.value)

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from homie_core import fetch
+from homie_core.skill import SkillErrorCode, SkillOutcome
 from homie_sim.house import load_house
 from homie_sim.world import MujocoWorld
-from homie_skills.m3 import M3, SKILLS, SkillOutcome
+from homie_skills.m3 import M3, SKILLS
 from homie_skills.postures import CARRYING, FORWARD, STOWED
-from homie_skills.robot import CommandTimeout, GripperOutcome, SkillErrorCode
+from homie_skills.robot import CommandTimeout, GripperOutcome
 from support.direct_robot import DirectRobot
 
 CAN = "potted_meat_can_1"

@@ -16,6 +16,7 @@ from std_msgs.msg import String
 
 from homie_core import fetch
 from homie_core.from_messages import time_from_msg
+from homie_core.skill import SkillErrorCode, SkillOutcome
 from homie_core.world_state import WorldState
 from homie_ros import qos
 from homie_ros.conversions import world_state_to_msg
@@ -26,9 +27,9 @@ from homie_ros.waiting import ActionOutcome, send_goal
 from homie_ros.worker_service import WorkerService
 from homie_sim.world import MujocoWorld
 from homie_skills import m3_node
-from homie_skills.m3 import M3, SkillOutcome
+from homie_skills.m3 import M3
 from homie_skills.m3_node import M3Node, seed_of
-from homie_skills.robot import CommandRejected, Robot, SkillCancelled, SkillError, SkillErrorCode
+from homie_skills.robot import CommandRejected, Robot, SkillCancelled, SkillError
 from support.direct_robot import DirectRobot
 from support.graph import fresh_host
 

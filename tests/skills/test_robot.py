@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from homie_core.skill import SkillErrorCode
 from homie_skills import robot
-from homie_skills.robot import SkillError, SkillErrorCode
+from homie_skills.robot import SkillError
 
 ACTION = Path(__file__).parents[2] / "msgs" / "action" / "ExecuteSkill.action"
 

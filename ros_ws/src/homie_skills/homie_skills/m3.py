@@ -6,10 +6,10 @@ One object per robot; it carries out one skill at a time and judges it by the st
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
+from homie_core.skill import SkillErrorCode, SkillOutcome
 from homie_skills.containers import close, open_
 from homie_skills.go_to import go_to
 from homie_skills.inverse_kinematics import ArmKinematics
@@ -18,7 +18,7 @@ from homie_skills.pick import pick
 from homie_skills.planning_scene import PlanningScene
 from homie_skills.put import put
 from homie_skills.reset_arm import reset_arm
-from homie_skills.robot import Robot, SkillError, SkillErrorCode, UnknownSkill
+from homie_skills.robot import Robot, SkillError, UnknownSkill
 
 SKILLS: Mapping[str, Callable[[Manipulator, str, str], None]] = {
     "go_to": lambda manipulator, target, _receptacle: go_to(manipulator, target),
@@ -28,15 +28,6 @@ SKILLS: Mapping[str, Callable[[Manipulator, str, str], None]] = {
     "close": lambda manipulator, target, _receptacle: close(manipulator, target),
     "reset_arm": lambda manipulator, _target, _receptacle: reset_arm(manipulator),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class SkillOutcome:
-    """How a try ended; the shape of homie_msgs/action/ExecuteSkill's result."""
-
-    success: bool
-    error_code: SkillErrorCode
-    error_msg: str
 
 
 class M3:

@@ -16,6 +16,7 @@ from pydantic import BaseModel, Field, field_validator
 from std_msgs.msg import String
 
 from homie_core.fetch import mesh_assets
+from homie_core.skill import SkillErrorCode, SkillOutcome
 from homie_ros import qos
 from homie_ros.action_server import GoalEnd, RunningGoal, WorkerActionServer
 from homie_ros.conversions import time_to_msg
@@ -23,8 +24,8 @@ from homie_ros.homie_node import HomieNode
 from homie_ros.node_main import run_node
 from homie_ros.parameters import read_parameters
 from homie_ros.waiting import wait_until
-from homie_skills.m3 import M3, SKILLS, SkillOutcome
-from homie_skills.robot import RobotError, SkillErrorCode
+from homie_skills.m3 import M3, SKILLS
+from homie_skills.robot import RobotError
 from homie_skills.ros_robot import RobotConnection, RosRobot
 
 

@@ -4,31 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from homie_core.skill import SkillErrorCode
 from homie_core.world_state import WorldState
 
 FloatArray = NDArray[np.float64]
-
-
-class SkillErrorCode(IntEnum):
-    """Error codes of a skill; the numbers are those of homie_msgs/action/ExecuteSkill."""
-
-    NONE = 0
-    UNKNOWN_SKILL = 700
-    UNKNOWN_TARGET = 701
-    NO_PATH = 710
-    NO_GRASP = 711
-    NO_MOTION = 712
-    GRASP_FAILED = 713
-    OBJECT_LOST = 714
-    STALLED = 715
-    TIMEOUT = 716
-    ROBOT_FAILURE = 717
 
 
 class SkillError(Exception):
