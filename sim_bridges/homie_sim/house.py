@@ -93,13 +93,17 @@ class RobotStart(Strict):
 
 
 class House(Strict):
-    """A whole house, checked: nothing overlaps, nothing is off the floor, no name is unknown."""
+    """A whole house, checked: nothing overlaps, nothing is off the floor, no name is unknown.
+
+    ``open`` names containers that are open at the start.
+    """
 
     name: Id
     rooms: Annotated[tuple[Room, ...], Field(min_length=1)]
     walls: tuple[Wall, ...] = ()
     furniture: tuple[AnyFurniture, ...] = ()
     objects: tuple[Placement, ...] = ()
+    open: tuple[str, ...] = ()
     robot: RobotStart
 
     @model_validator(mode="after")
@@ -108,7 +112,14 @@ class House(Strict):
         self._check_floor()
         for index, placement in enumerate(self.objects):
             self.check_placement(placement, f"objects.{index}")
+        self._check_open()
         return self
+
+    def _check_open(self) -> None:
+        containers = [name for piece in self.furniture for name in piece.container_ids()]
+        for index, name in enumerate(self.open):
+            if name not in containers:
+                raise ValueError(f"open.{index}: {name!r}; allowed: {', '.join(containers) or 'none'}")
 
     def _check_names(self) -> None:
         names = [thing.id for thing in (*self.rooms, *self.furniture)] + [entry.object for entry in self.objects]
@@ -128,6 +139,9 @@ class House(Strict):
             for other in self.furniture[:index]:
                 if _overlap(piece.footprint, other.footprint):
                     raise ValueError(f"furniture.{index} ({piece.id}): at {piece.at} overlaps {other.id}")
+            for number, wall in enumerate(self.walls):
+                if _overlap(piece.footprint, (wall.x[0], wall.y[0], wall.x[1], wall.y[1])):
+                    raise ValueError(f"furniture.{index} ({piece.id}): at {piece.at} overlaps walls.{number}")
         start = (self.robot.x, self.robot.y, self.robot.x, self.robot.y)
         if not any(room.holds(start) for room in self.rooms):
             raise ValueError(f"robot: ({self.robot.x}, {self.robot.y}) is not inside a room")
@@ -145,7 +159,7 @@ class House(Strict):
     @property
     def receptacles(self) -> tuple[str, ...]:
         """Ids of everything that objects can be put on or in: furniture and containers."""
-        ids = [piece.id for piece in self.furniture]
+        ids = [piece.id for piece in self.furniture if piece.holds_objects]
         return (*ids, *(name for piece in self.furniture for name in piece.container_ids() if name not in ids))
 
     def furniture_named(self, id: str) -> Furniture | None:
@@ -181,10 +195,17 @@ def parse_house(data: object, origin: str = "house") -> House:
     Raises:
         HouseError: a value is not allowed.
     """
+    # Imported here because the builder, which the check builds the house with, imports this module.
+    from homie_sim.house_check import check_house
+
     try:
-        return House.model_validate(data)
+        house = House.model_validate(data)
+        check_house(house)
     except ValidationError as error:
         raise HouseError(f"{origin}: {one_line(error)}") from error
+    except ValueError as error:
+        raise HouseError(f"{origin}: {error}") from error
+    return house
 
 
 def one_line(error: ValidationError, *prefix: str) -> str:

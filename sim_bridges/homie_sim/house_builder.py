@@ -33,22 +33,18 @@ def build_spec(house: House, *, textured: bool = True) -> mujoco.MjSpec:
     Raises:
         FileNotFoundError: the Fetch's meshes are not installed.
     """
-    spec = mujoco.MjSpec()
-    spec.modelname = house.name
-    _set_options(spec)
-    palette = Palette(spec, textured)
-    _add_light(spec, palette)
-    _add_rooms(spec, house, palette)
-    for piece in house.furniture:
-        body = spec.worldbody.add_body(name=piece.id, pos=(*piece.at, 0), quat=_about_z(piece.yaw))
-        piece.build(body, palette)
-        _add_contact_shadow(body, piece, palette)
+    spec, palette = _shell(house, textured=textured)
     for index, entry in enumerate(house.objects):
         # Parked apart from each other; a reset puts them where they belong.
         add_object(spec.worldbody, entry.object, (0.5 * index, -5, _PARK_HEIGHT), palette)
     spec.attach(fetch_spec(), prefix=fetch.MJCF_PREFIX, frame=spec.worldbody.add_frame())
     _add_assists(spec, house)
     return spec
+
+
+def build_shell(house: House) -> mujoco.MjSpec:
+    """Rooms, walls and furniture only: no robot, no objects, no pictures."""
+    return _shell(house, textured=False)[0]
 
 
 def compile_house(house: House, *, textured: bool = True) -> mujoco.MjModel:
@@ -84,6 +80,20 @@ def weld_name(object_id: str) -> str:
 def connect_name(container_id: str) -> str:
     """The equality that assists the grip on a container's handle."""
     return f"{container_id}/handle/assist"
+
+
+def _shell(house: House, *, textured: bool) -> tuple[mujoco.MjSpec, Palette]:
+    spec = mujoco.MjSpec()
+    spec.modelname = house.name
+    _set_options(spec)
+    palette = Palette(spec, textured)
+    _add_light(spec, palette)
+    _add_rooms(spec, house, palette)
+    for piece in house.furniture:
+        body = spec.worldbody.add_body(name=piece.id, pos=(*piece.at, 0), quat=_about_z(piece.yaw))
+        piece.build(body, palette)
+        _add_contact_shadow(body, piece, palette)
+    return spec, palette
 
 
 def _set_options(spec: mujoco.MjSpec) -> None:

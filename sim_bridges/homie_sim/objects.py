@@ -111,6 +111,47 @@ def _build_pear(body: mujoco.MjsBody, palette: Palette) -> None:
     make_decoration(_geom(body, _Shape.mjGEOM_CAPSULE, (0.003, 0.007), brown, (0, 0, 0.052)))
 
 
+def _build_strawberry(body: mujoco.MjsBody, palette: Palette) -> None:
+    """It lies on its side: a wide end with a green cap, a narrow end, and seeds."""
+    red = palette.plain((0.88, 0.08, 0.14), gloss=0.4)
+    _geom(body, _Shape.mjGEOM_ELLIPSOID, (0.026, 0.022, 0.022), red, (0.004, 0, 0)).condim = 6
+    _geom(body, _Shape.mjGEOM_SPHERE, (0.013,), red, (-0.017, 0, 0)).condim = 6
+    seed = palette.plain((0.98, 0.85, 0.35))
+    for x, radius, shift in ((-0.014, 0.0175, 0.0), (-0.002, 0.0214, 0.5), (0.010, 0.0213, 0.0)):
+        for index in range(6):
+            angle = (index + shift) * math.pi / 3
+            spot = (x, radius * math.cos(angle), radius * math.sin(angle))
+            make_decoration(_geom(body, _Shape.mjGEOM_SPHERE, (0.0018,), seed, spot))
+    green = palette.plain((0.20, 0.55, 0.16))
+    for index in range(5):
+        angle = index * 2 * math.pi / 5
+        spot = (0.026, 0.011 * math.cos(angle), 0.011 * math.sin(angle))
+        turn = (math.cos(angle / 2), math.sin(angle / 2), 0.0, 0.0)
+        make_decoration(_geom(body, _Shape.mjGEOM_ELLIPSOID, (0.003, 0.010, 0.004), green, spot, turn))
+    make_decoration(_geom(body, _Shape.mjGEOM_CAPSULE, (0.002, 0.006), green, (0.032, 0, 0), (0.707, 0, 0.707, 0)))
+
+
+def _build_peach(body: mujoco.MjsBody, palette: Palette) -> None:
+    """Yellow and pink, with the furrow that only a peach has."""
+    radius = 0.035
+    flesh = palette.plain((0.98, 0.68, 0.42), gloss=0.1)
+    _geom(body, _Shape.mjGEOM_SPHERE, (radius,), flesh).condim = 6
+    blush = palette.plain((0.93, 0.40, 0.36), gloss=0.1)
+    make_decoration(_geom(body, _Shape.mjGEOM_SPHERE, (radius - 0.003,), blush, (0.0035, 0.002, 0.003)))
+    furrow = palette.plain((0.72, 0.26, 0.22), gloss=0)
+    count = 9
+    angles = [math.pi * (0.02 + 0.96 * index / count) for index in range(count + 1)]
+    points = [(math.sin(a) * (radius + 0.0002), math.cos(a) * (radius + 0.0002)) for a in angles]
+    for (x0, z0), (x1, z1) in pairwise(points):
+        line = body.add_geom(type=_Shape.mjGEOM_CAPSULE, fromto=(x0, 0, z0, x1, 0, z1), size=(0.0013, 0, 0))
+        furrow.apply(line)
+        make_decoration(line)
+    leaf = palette.plain((0.30, 0.52, 0.18))
+    make_decoration(
+        _geom(body, _Shape.mjGEOM_ELLIPSOID, (0.018, 0.007, 0.0012), leaf, (-0.014, 0, radius + 0.003), (0.98, 0, -0.17, 0))
+    )
+
+
 def _build_banana(body: mujoco.MjsBody, palette: Palette) -> None:
     """Five capsules on an arc that lies flat, and dark tips."""
     yellow = palette.plain((0.95, 0.82, 0.22), gloss=0.3)
@@ -221,6 +262,9 @@ _MODELS = (
     _round_fruit("apple", (0.037, 0.037, 0.037), 0.16, (0.78, 0.10, 0.10), stem=True),
     _round_fruit("lemon", (0.034, 0.027, 0.027), 0.08, (0.96, 0.88, 0.18), stem=False),
     _round_fruit("orange", (0.037, 0.037, 0.037), 0.16, (0.96, 0.52, 0.08), stem=False),
+    ObjectModel("strawberry", (0.060, 0.044, 0.044), 0.03, _build_strawberry, rolls=True),
+    ObjectModel("peach", (0.070, 0.070, 0.070), 0.15, _build_peach, rolls=True),
+    _round_fruit("plum", (0.028, 0.028, 0.028), 0.06, (0.36, 0.10, 0.36), stem=True),
     ObjectModel("pear", (0.068, 0.068, 0.100), 0.15, _build_pear, rolls=True),
     ObjectModel("bowl", (0.140, 0.140, 0.055), 0.18, _build_bowl, rolls=True),
     ObjectModel("mug", (0.078, 0.105, 0.085), 0.15, _build_mug),

@@ -68,7 +68,10 @@ class OccupancyGrid:
 
 
 def build_grid(model: mujoco.MjModel, data: mujoco.MjData, house: House, held: str = "") -> OccupancyGrid:
-    """The grid of the present state. Robot and held object are no obstacles; outside the rooms nothing is free."""
+    """The grid of the present state. Robot and held object are no obstacles; outside the rooms nothing is free.
+
+    The model may be a house without a robot.
+    """
     west, south = (min(getattr(room, axis)[0] for room in house.rooms) - _MARGIN for axis in "xy")
     east, north = (max(getattr(room, axis)[1] for room in house.rooms) + _MARGIN for axis in "xy")
     shape = math.ceil((north - south) / RESOLUTION), math.ceil((east - west) / RESOLUTION)
@@ -87,9 +90,10 @@ def build_grid(model: mujoco.MjModel, data: mujoco.MjData, house: House, held: s
 
 def _obstacles(model: mujoco.MjModel, held: str) -> NDArray[np.intp]:
     """Solid geoms of everything but floors, the robot and the held object."""
-    robot_tree = model.body_treeid[model.body(fetch.BASE_BODY).id]
     solid = (model.geom_contype != 0) & (model.geom_type != mujoco.mjtGeom.mjGEOM_PLANE)
-    solid &= model.body_treeid[model.geom_bodyid] != robot_tree
+    robot = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, fetch.BASE_BODY)
+    if robot >= 0:
+        solid &= model.body_treeid[model.geom_bodyid] != model.body_treeid[robot]
     if held:
         solid &= model.geom_bodyid != model.body(held).id
     return np.flatnonzero(solid)

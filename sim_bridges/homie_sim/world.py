@@ -11,6 +11,7 @@ import numpy as np
 
 from homie_core import fetch
 from homie_core.world_state import WorldState
+from homie_sim.appliance_state import ApplianceStates
 from homie_sim.fetch_model import SERVOS
 from homie_sim.grasp import Grasp
 from homie_sim.house import House
@@ -24,6 +25,9 @@ CONTROL_PERIOD = 0.01
 """Seconds of simulation between two looks at the running commands."""
 
 STEPS_PER_TICK = round(CONTROL_PERIOD / TIMESTEP)
+
+OPEN_AT_START = 0.95
+"""Open fraction of a container that the house leaves open."""
 
 _SETTLE_TICKS = 200
 _SETTLE_BLOCK = 10
@@ -55,6 +59,7 @@ class MujocoWorld:
         self.data = mujoco.MjData(self.model)
         self.readout = Readout(self.model, house)
         self.grasp = Grasp(self.model, house)
+        self.appliances = ApplianceStates(self.model, house, self.readout)
         self.physics_wall_seconds = 0.0
         self._placer = Placer(self.model, house, self.readout)
         self._joints = {joint: self.model.joint(fetch.mjcf_name(joint)) for joint in SERVOS}
@@ -82,7 +87,9 @@ class MujocoWorld:
         overrides = self._placer.parse(placements)
         mujoco.mj_resetData(self.model, self.data)
         self.grasp.reset()
+        self.appliances.reset()
         self._place_robot()
+        self._open_containers()
         mujoco.mj_forward(self.model, self.data)
         self._placer.place(self.data, overrides, np.random.default_rng(seed))
         self._settle()
@@ -96,6 +103,11 @@ class MujocoWorld:
             self.data.qpos[self._qpos[joint]] = value
             self.set_target(joint, value)
         self.set_grip_effort(fetch.MAX_GRIP_EFFORT)
+
+    def _open_containers(self) -> None:
+        for id in self.house.open:
+            container = self.readout.containers[id]
+            self.data.qpos[container.qpos] = OPEN_AT_START * container.fully_open
 
     def _settle(self) -> None:
         for _ in range(_SETTLE_TICKS // _SETTLE_BLOCK):
@@ -131,6 +143,7 @@ class MujocoWorld:
             self.physics_wall_seconds += time.perf_counter() - start
             self._steps += STEPS_PER_TICK
             self.grasp.update(self.data)
+            self.appliances.update(self.data)
 
     # --- reading
 
@@ -192,7 +205,7 @@ class MujocoWorld:
 
     def world_state(self) -> WorldState:
         """Everything in the world, at this moment."""
-        return self.readout.read(self.data, self.stamp, self.base_pose(), self.held)
+        return self.readout.read(self.data, self.stamp, self.base_pose(), self.held, self.appliances.running)
 
     def world_description(self) -> str:
         """The world as MJCF text; compiles with ``homie_core.fetch.mesh_assets()`` as assets."""
@@ -229,6 +242,10 @@ class MujocoWorld:
     def third_person(self) -> Image:
         """Robot and rooms from outside; (360, 640, 3)."""
         return self.viewer.third_person(self.data)
+
+    def top_down(self) -> Image:
+        """The whole house from straight above, north up; (480, 640, 3)."""
+        return self.viewer.top_down(self.data)
 
     @property
     def render_wall_seconds(self) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import mujoco
 from pydantic import BaseModel, ConfigDict, Field
@@ -30,6 +30,9 @@ class Furniture(Strict):
 
     North is +y of the map, east +x. Sizes are depth (towards the person), width, height.
     """
+
+    holds_objects: ClassVar[bool] = True
+    """Whether things can be put on or in it."""
 
     type: str
     id: Id
