@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from homie_core import fetch
 from homie_sim.house import House
+from homie_sim.house_builder import RAISED_FLOORS
 
 RESOLUTION = 0.05
 """Edge of a cell, metres."""
@@ -83,15 +84,35 @@ def build_grid(model: mujoco.MjModel, data: mujoco.MjData, house: House, held: s
         _fill(grid, low + corners * (high - low), origin, FREE)
     for geom in _obstacles(model, held):
         corners = _corners(model, data, geom)
-        if corners[:, 2].min() < ROBOT_HEIGHT and corners[:, 2].max() > _STEP_HEIGHT:
+        floor = house.footing.height(*corners[:, :2].mean(axis=0).tolist())
+        if corners[:, 2].min() < floor + ROBOT_HEIGHT and corners[:, 2].max() > floor + _STEP_HEIGHT:
             _fill(grid, cv2.convexHull(corners[:, :2].astype(np.float32))[:, 0], origin, OCCUPIED)
+    if not house.footing.is_level:
+        _fill_steps(grid, house, origin)
     return OccupancyGrid(grid.astype(np.int8), (float(west), float(south)))
+
+
+def _fill_steps(grid: NDArray[np.uint8], house: House, origin: NDArray[np.float64]) -> None:
+    """Take both cells where the floor of one is a step above that of the next, be it up or down."""
+    rows, columns = grid.shape
+    x = (origin[0] + (np.arange(columns) + 0.5) * RESOLUTION).tolist()
+    y = (origin[1] + (np.arange(rows) + 0.5) * RESOLUTION).tolist()
+    heights = np.array([[house.footing.height(a, b) for a in x] for b in y])
+    for axis in range(2):
+        step = np.abs(np.diff(heights, axis=axis)) > _STEP_HEIGHT
+        before, after = ([slice(None), slice(None)] for _ in range(2))
+        before[axis], after[axis] = slice(None, -1), slice(1, None)
+        grid[tuple(before)][step] = OCCUPIED
+        grid[tuple(after)][step] = OCCUPIED
 
 
 def _obstacles(model: mujoco.MjModel, held: str) -> NDArray[np.intp]:
     """Solid geoms of everything but floors, the robot and the held object."""
     solid = (model.geom_contype != 0) & (model.geom_type != mujoco.mjtGeom.mjGEOM_PLANE)
     robot = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, fetch.BASE_BODY)
+    floors = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, RAISED_FLOORS)
+    if floors >= 0:
+        solid &= model.geom_bodyid != floors
     if robot >= 0:
         solid &= model.body_treeid[model.geom_bodyid] != model.body_treeid[robot]
     if held:

@@ -203,7 +203,7 @@ class Readout:
             id=name,
             category=name,
             kind=Kind.PLACE,
-            position=(center[0], center[1], 0.0),
+            position=(center[0], center[1], self._house.footing.height(center[0], center[1])),
             box_center=center,
             box_size=_triple(2 * site.size),
         )

@@ -12,7 +12,7 @@ import numpy as np
 from homie_core import fetch
 from homie_core.world_state import WorldState
 from homie_sim.appliance_state import ApplianceStates
-from homie_sim.fetch_model import SERVOS
+from homie_sim.fetch_model import FOOTING_SERVOS, SERVOS
 from homie_sim.grasp import Grasp
 from homie_sim.house import House
 from homie_sim.house_builder import TIMESTEP, compile_house, describe
@@ -62,8 +62,9 @@ class MujocoWorld:
         self.appliances = ApplianceStates(self.model, house, self.readout)
         self.physics_wall_seconds = 0.0
         self._placer = Placer(self.model, house, self.readout)
-        self._joints = {joint: self.model.joint(fetch.mjcf_name(joint)) for joint in SERVOS}
-        self._actuators = {joint: self.model.actuator(fetch.mjcf_name(joint)).id for joint in SERVOS}
+        self._servos = SERVOS if house.footing.is_level else SERVOS | FOOTING_SERVOS
+        self._joints = {joint: self.model.joint(fetch.mjcf_name(joint)) for joint in self._servos}
+        self._actuators = {joint: self.model.actuator(fetch.mjcf_name(joint)).id for joint in self._servos}
         self._qpos = {joint: int(info.qposadr[0]) for joint, info in self._joints.items()}
         self._qvel = {joint: int(info.dofadr[0]) for joint, info in self._joints.items()}
         self._viewer: Viewer | None = None
@@ -99,10 +100,36 @@ class MujocoWorld:
     def _place_robot(self) -> None:
         start = self.house.robot
         pose = dict(zip(fetch.BASE_JOINTS, (start.x, start.y, math.radians(start.yaw_degrees)), strict=True))
-        for joint, value in {**dict.fromkeys(SERVOS, 0.0), **fetch.STOWED_ARM, **pose}.items():
+        for joint, value in {**dict.fromkeys(self._servos, 0.0), **fetch.STOWED_ARM, **pose}.items():
             self.data.qpos[self._qpos[joint]] = value
             self.set_target(joint, value)
+        self._stand_on_floor()
         self.set_grip_effort(fetch.MAX_GRIP_EFFORT)
+
+    def _stand_on_floor(self) -> None:
+        """Put the base on the floor below it at once."""
+        for joint, value in self._stance().items():
+            self.data.qpos[self._qpos[joint]] = value
+            self.data.qvel[self._qvel[joint]] = 0
+            self.set_target(joint, value)
+
+    def _follow_floor(self) -> None:
+        """Set the targets of height and lean to the floor below, with the rates at which they change as it drives."""
+        now = self._stance()
+        if not now:
+            return
+        period = CONTROL_PERIOD
+        x, y, yaw = self.base_position()
+        vx, vy, turn = (float(self.data.qvel[self._qvel[joint]]) for joint in fetch.BASE_JOINTS)
+        ahead = self.house.footing.stance(x + vx * period, y + vy * period, yaw + turn * period)
+        for (joint, value), soon in zip(now.items(), ahead, strict=True):
+            self.set_target(joint, value, (soon - value) / period)
+
+    def _stance(self) -> dict[str, float]:
+        """Where the joints of the footing are to be; empty in a house with a level floor."""
+        if self.house.footing.is_level:
+            return {}
+        return dict(zip(fetch.FOOTING_JOINTS, self.house.footing.stance(*self.base_position()), strict=True))
 
     def _open_containers(self) -> None:
         for id in self.house.open:
@@ -128,7 +155,7 @@ class MujocoWorld:
 
     def set_target(self, joint: str, position: float, velocity: float = 0.0) -> None:
         """Where a servo is to be now; ``velocity`` makes it follow a moving target without lag."""
-        self.data.ctrl[self._actuators[joint]] = position + SERVOS[joint].lead * velocity
+        self.data.ctrl[self._actuators[joint]] = position + self._servos[joint].lead * velocity
 
     def set_grip_effort(self, effort: float) -> None:
         """Newtons that each finger pushes with at most."""
@@ -138,6 +165,7 @@ class MujocoWorld:
     def tick(self, count: int = 1) -> None:
         """Advance the simulation by ``count`` control periods; the servos hold their targets."""
         for _ in range(count):
+            self._follow_floor()
             start = time.perf_counter()
             mujoco.mj_step(self.model, self.data, nstep=STEPS_PER_TICK)
             self.physics_wall_seconds += time.perf_counter() - start
@@ -194,6 +222,13 @@ class MujocoWorld:
         """x, y, yaw as the joints have it: yaw goes on counting over full turns."""
         x, y, yaw = (float(self.data.qpos[self._qpos[joint]]) for joint in fetch.BASE_JOINTS)
         return x, y, yaw
+
+    def base_stance(self) -> tuple[float, float, float]:
+        """Height of the floor under the base, and its pitch and roll there; (0, 0, 0) on level ground."""
+        if self.house.footing.is_level:
+            return 0.0, 0.0, 0.0
+        z, pitch, roll = (float(self.data.qpos[self._qpos[joint]]) for joint in fetch.FOOTING_JOINTS)
+        return z, pitch, roll
 
     def occupancy(self) -> OccupancyGrid:
         """The floor as it is now, open doors included."""
@@ -266,4 +301,5 @@ class MujocoWorld:
             self.data.qpos[self._qpos[joint]] = value
             self.data.qvel[self._qvel[joint]] = 0
             self.set_target(joint, value)
+        self._stand_on_floor()
         mujoco.mj_forward(self.model, self.data)

@@ -16,6 +16,8 @@ Length = Annotated[float, Field(gt=0, le=20)]
 Channel = Annotated[float, Field(ge=0, le=1)]
 Rgb = tuple[Channel, Channel, Channel]
 
+Direction = Literal["north", "east", "south", "west"]
+
 _YAW = {"east": 0.0, "north": math.pi / 2, "west": math.pi, "south": -math.pi / 2}
 
 
@@ -37,7 +39,7 @@ class Furniture(Strict):
     type: str
     id: Id
     at: tuple[float, float]
-    facing: Literal["north", "east", "south", "west"] = "south"
+    facing: Direction = "south"
     category: Id | None = None
     depth: Length
     width: Length
