@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from homie_core import fetch
 from homie_core.footing import Footing, Surface
 from homie_core.world_state import FLOOR, Kind, WorldState
-from homie_skills.geometry import inverse, make_pose, object_pose, rotation_x, rotation_y, rotation_z
+from homie_skills.geometry import inverse, make_pose, object_pose, planar_pose, rotation_x, rotation_y
 from homie_skills.robot import FloatArray, UnknownTarget
 
 IntArray = NDArray[np.intp]
@@ -163,7 +163,7 @@ class PlanningScene:
         """Pose of the base: on the floor where it stands, be that level or not."""
         x, y, yaw = self.base
         z, pitch, roll = self._footing.stance(x, y, yaw)
-        return make_pose(rotation_z(yaw) @ rotation_y(pitch) @ rotation_x(roll), (x, y, z))
+        return planar_pose(x, y, yaw) @ make_pose(rotation_y(pitch) @ rotation_x(roll), (0.0, 0.0, z))
 
     def place_arm(self, joints: FloatArray) -> None:
         """Put torso and arm, and what is held, to ``joints`` (8,)."""
