@@ -53,9 +53,7 @@ def house_sheet(world: MujocoWorld) -> Image:
 
 def object_sheet() -> Image:
     """One tile for each category of the catalogue with its name and size."""
-    tiles = [
-        captioned(picture, f"{category} {_centimetres(category)}") for category, picture in object_tiles().items()
-    ]
+    tiles = [captioned(picture, f"{category} {_centimetres(category)}") for category, picture in object_tiles().items()]
     rows = [beside(tiles[start : start + COLUMNS]) for start in range(0, len(tiles), COLUMNS)]
     return below(rows)
 

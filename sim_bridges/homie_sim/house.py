@@ -19,7 +19,18 @@ from homie_sim.furniture.base import Direction, Furniture, Id, Length, Rgb, Stri
 from homie_sim.house_files import HouseError, house_file, house_names
 from homie_sim.objects import CATALOGUE, category_of
 
-__all__ = ["House", "HouseError", "Placement", "Ramp", "Room", "Wall", "house_names", "load_house", "one_line", "parse_house"]
+__all__ = [
+    "House",
+    "HouseError",
+    "Placement",
+    "Ramp",
+    "Room",
+    "Wall",
+    "house_names",
+    "load_house",
+    "one_line",
+    "parse_house",
+]
 
 MAX_SLOPE = 0.125
 """Rise per metre that the base drives up: 1 in 8."""
@@ -172,7 +183,9 @@ class House(Strict):
                 raise ValueError(f"open.{index}: {name!r}; allowed: {', '.join(containers) or 'none'}")
 
     def _check_names(self) -> None:
-        names = [thing.id for thing in (*self.rooms, *self.ramps, *self.furniture)] + [entry.object for entry in self.objects]
+        names = [thing.id for thing in (*self.rooms, *self.ramps, *self.furniture)] + [
+            entry.object for entry in self.objects
+        ]
         repeated = sorted({name for name in names if names.count(name) > 1})
         if repeated:
             raise ValueError(f"id {repeated[0]!r} is used more than once")

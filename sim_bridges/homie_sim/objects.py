@@ -168,7 +168,9 @@ def _build_peach(body: mujoco.MjsBody, palette: Palette) -> None:
         make_decoration(line)
     leaf = palette.plain((0.30, 0.52, 0.18))
     tilt = (0.99, 0, -0.14, 0)
-    make_decoration(_geom(body, _Shape.mjGEOM_ELLIPSOID, (0.018, 0.008, 0.0015), leaf, (-0.012, 0, radius - 0.0005), tilt))
+    make_decoration(
+        _geom(body, _Shape.mjGEOM_ELLIPSOID, (0.018, 0.008, 0.0015), leaf, (-0.012, 0, radius - 0.0005), tilt)
+    )
 
 
 def _build_banana(body: mujoco.MjsBody, palette: Palette) -> None:

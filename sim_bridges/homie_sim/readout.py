@@ -141,9 +141,7 @@ class Readout:
         parent = GRIPPER if name == held else self._parent(data, *box)
         return self._state(data, name, category_of(name), Kind.OBJECT, body, box, parent)
 
-    def _furniture(
-        self, data: mujoco.MjData, boxes: dict[int, Bounds], running: Collection[str]
-    ) -> list[ObjectState]:
+    def _furniture(self, data: mujoco.MjData, boxes: dict[int, Bounds], running: Collection[str]) -> list[ObjectState]:
         things = []
         for piece in self._house.furniture:
             opens = piece.id in self.containers

@@ -200,6 +200,23 @@ class Viewer:
         return area
 
 
+def renderer_name() -> str:
+    """What draws here, as the driver names itself, e.g. ``llvmpipe``; found out by opening a small context.
+
+    Raises:
+        RenderError: there is no working OpenGL here.
+    """
+    model = mujoco.MjModel.from_xml_string("<mujoco/>")
+    context, target = _open(model, 16, 16)
+    try:
+        gl = importlib.import_module("OpenGL.GL")
+        name, version = gl.glGetString(gl.GL_RENDERER), gl.glGetString(gl.GL_VERSION)
+        return f"{name.decode()}, OpenGL {version.decode()}"
+    finally:
+        target.free()
+        context.free()
+
+
 def view_cameras(data: mujoco.MjData) -> dict[str, Camera]:
     """The cameras of the four views, level but for ``VIEW_PITCH``."""
     head = data.body(fetch.mjcf_name("head_pan_link")).xpos

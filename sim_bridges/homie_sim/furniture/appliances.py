@@ -109,9 +109,7 @@ class Appliance(Furniture):
         middle = (z0 + z1) / 2
         add_door_handle(door, self.id, "left", width, _DOOR, middle, min(self.handle_length, z1 - z0 - 0.04))
 
-    def add_lamp(
-        self, body: mujoco.MjsBody, part: str, box: Box, palette: Palette, lit: Rgb, dark: Rgb
-    ) -> None:
+    def add_lamp(self, body: mujoco.MjsBody, part: str, box: Box, palette: Palette, lit: Rgb, dark: Rgb) -> None:
         """Two panels in one place, of which the world shows the one that fits the state."""
         for word, finish in (
             (LIT_WHEN_ON, palette.plain(lit, gloss=0.2, glow=0.8)),
@@ -161,7 +159,9 @@ class Microwave(Appliance):
             palette.wood((0.62, 0.44, 0.27)),
         )
         steel = palette.plain(_STEEL, gloss=0.8)
-        add_panel(body, Box((front, -side, 0.08), (front + 0.001, side, self.stand_height - 0.03)), palette.plain(_DARK))
+        add_panel(
+            body, Box((front, -side, 0.08), (front + 0.001, side, self.stand_height - 0.03)), palette.plain(_DARK)
+        )
         for sign in (-1, 1):
             near, far = sorted((sign * DOOR_GAP, sign * (side - DOOR_GAP)))
             add_panel(body, Box((front, near, 0.085), (front + 0.016, far, self.stand_height - 0.035)), lacquer)

@@ -148,7 +148,9 @@ class Shelf(Furniture):
     def _shelves_fit(self) -> Shelf:
         rises = all(upper - lower >= _LEAST_LEVEL for lower, upper in pairwise(self.shelf_heights))
         if not self.shelf_heights or not rises or self.shelf_heights[-1] != self.height:
-            raise ValueError(f"shelf_heights must rise by at least {_LEAST_LEVEL} m each and end at height {self.height}")
+            raise ValueError(
+                f"shelf_heights must rise by at least {_LEAST_LEVEL} m each and end at height {self.height}"
+            )
         return self
 
     def build(self, body: mujoco.MjsBody, palette: Palette) -> None:

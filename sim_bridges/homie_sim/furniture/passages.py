@@ -41,7 +41,9 @@ class Door(Furniture):
         wood = palette.wood(self.color)
         add_box(body, Box((back, -side + post, 0), (front - 0.02, side - post, self.height - post)), wood)
         self._add_panels(body, palette, side - post)
-        knob = body.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, pos=(front + 0.02, side - post - 0.09, 1.0), size=(0.035, 0, 0))
+        knob = body.add_geom(
+            type=mujoco.mjtGeom.mjGEOM_SPHERE, pos=(front + 0.02, side - post - 0.09, 1.0), size=(0.035, 0, 0)
+        )
         palette.plain(_BRASS, gloss=0.9).apply(knob)
         make_decoration(knob)
         mat = Box((front + 0.05, -0.40, 0), (front + 0.55, 0.40, 0.004))

@@ -366,7 +366,9 @@ class PlanningScene:
         model, data = self.model, self.data
         mujoco.mj_kinematics(model, data)
         boxes = [geom for geom in self._floors if model.geom_type[geom] == mujoco.mjtGeom.mjGEOM_BOX]
-        return Footing(tuple(_top_face(data.geom_xpos[g], data.geom_xmat[g].reshape(3, 3), model.geom_size[g]) for g in boxes))
+        return Footing(
+            tuple(_top_face(data.geom_xpos[g], data.geom_xmat[g].reshape(3, 3), model.geom_size[g]) for g in boxes)
+        )
 
     def _prepare_collision(self) -> None:
         model = self.model
