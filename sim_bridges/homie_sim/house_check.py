@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import cv2
@@ -48,8 +49,9 @@ def check_house(house: House) -> None:
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
     _check_objects(house, read_regions(model))
-    _check_containers(house, model, data)
+    _check_doors(house, model, data)
     _check_reach(house, build_grid(model, data, house))
+    _check_room_at_doors(house, model, data)
 
 
 # --- objects
@@ -142,36 +144,71 @@ def _size(region: Region) -> str:
 # --- containers
 
 
-def _check_containers(house: House, model: mujoco.MjModel, data: mujoco.MjData) -> None:
+def _check_doors(house: House, model: mujoco.MjModel, data: mujoco.MjData) -> None:
     trees = _furniture_of_geoms(house, model)
+    for field, _piece, joint in _joints(house, model):
+        _check_opens(field, joint, model, data, trees)
+        joint.move(model, data, 0.0)
+
+
+def _check_room_at_doors(house: House, model: mujoco.MjModel, data: mujoco.MjData) -> None:
+    for field, piece, joint in _joints(house, model):
+        joint.move(model, data, 1.0)
+        _check_room_when_open(field, joint, house, piece, build_grid(model, data, house))
+        joint.move(model, data, 0.0)
+
+
+def _joints(house: House, model: mujoco.MjModel) -> Iterator[tuple[str, Furniture, _Joint]]:
     for index, piece in enumerate(house.furniture):
         for container in piece.container_ids():
-            _check_opens(f"furniture.{index} ({piece.id})", container, model, data, trees)
+            yield f"furniture.{index} ({piece.id})", piece, _Joint.of(model, container)
+
+
+@dataclass(frozen=True, slots=True)
+class _Joint:
+    """A container's joint: address in qpos, value when fully open, body that moves."""
+
+    container: str
+    address: int
+    full: float
+    body: int
+
+    @classmethod
+    def of(cls, model: mujoco.MjModel, container: str) -> _Joint:
+        joint = model.joint(f"{container}/joint")
+        slides = joint.type[0] == mujoco.mjtJoint.mjJNT_SLIDE
+        full = float(joint.range[1]) if slides else HINGE_OPEN
+        return cls(container, int(joint.qposadr[0]), full, int(joint.bodyid[0]))
+
+    def move(self, model: mujoco.MjModel, data: mujoco.MjData, share: float) -> None:
+        data.qpos[self.address] = share * self.full
+        mujoco.mj_kinematics(model, data)
 
 
 def _check_opens(
-    field: str, container: str, model: mujoco.MjModel, data: mujoco.MjData, trees: NDArray[np.intp]
+    field: str, joint: _Joint, model: mujoco.MjModel, data: mujoco.MjData, trees: NDArray[np.intp]
 ) -> None:
     """Move the joint from closed to open; nothing but its own furniture may be met."""
-    joint = model.joint(f"{container}/joint")
-    slides = joint.type[0] == mujoco.mjtJoint.mjJNT_SLIDE
-    full = float(joint.range[1]) if slides else HINGE_OPEN
-    address = int(joint.qposadr[0])
-    moving = _below(model, int(joint.bodyid[0]))
-    try:
-        for share in np.linspace(0, 1, _DOOR_STEPS + 1)[1:]:
-            data.qpos[address] = share * full
-            mujoco.mj_kinematics(model, data)
-            mujoco.mj_collision(model, data)
-            met = _met(model, data, moving, trees)
-            if met:
-                raise ValueError(
-                    f"{field}: {container} opens only {100 * (share - 1 / _DOOR_STEPS):.0f} % before it meets {met}; "
-                    "it must swing or slide open freely"
-                )
-    finally:
-        data.qpos[address] = 0
-        mujoco.mj_forward(model, data)
+    moving = _below(model, joint.body)
+    for share in np.linspace(0, 1, _DOOR_STEPS + 1)[1:]:
+        joint.move(model, data, float(share))
+        mujoco.mj_collision(model, data)
+        met = _met(model, data, moving, trees)
+        if met:
+            raise ValueError(
+                f"{field}: {joint.container} opens only {100 * (share - 1 / _DOOR_STEPS):.0f} % before it meets {met}; "
+                "it must swing or slide open freely"
+            )
+
+
+def _check_room_when_open(field: str, joint: _Joint, house: House, piece: Furniture, grid: OccupancyGrid) -> None:
+    """Who opened it must still have a place to stand in front of it."""
+    reachable = drivable_cells(grid, (house.robot.x, house.robot.y))
+    if not any(_stands(grid, reachable, spot) for spot in spots_before(piece)):
+        raise ValueError(
+            f"{field}: with {joint.container} open, no free place for a base of radius {fetch.BASE_RADIUS} m is left "
+            "in front of it that the robot can drive to"
+        )
 
 
 def _met(model: mujoco.MjModel, data: mujoco.MjData, moving: set[int], trees: NDArray[np.intp]) -> str:

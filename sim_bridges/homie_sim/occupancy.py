@@ -95,9 +95,18 @@ def build_grid(model: mujoco.MjModel, data: mujoco.MjData, house: House, held: s
 def _fill_steps(grid: NDArray[np.uint8], house: House, origin: NDArray[np.float64]) -> None:
     """Take both cells where the floor of one is a step above that of the next, be it up or down."""
     rows, columns = grid.shape
-    x = (origin[0] + (np.arange(columns) + 0.5) * RESOLUTION).tolist()
-    y = (origin[1] + (np.arange(rows) + 0.5) * RESOLUTION).tolist()
-    heights = np.array([[house.footing.height(a, b) for a in x] for b in y])
+    x = origin[0] + (np.arange(columns) + 0.5) * RESOLUTION
+    y = origin[1] + (np.arange(rows) + 0.5) * RESOLUTION
+    heights = np.zeros(grid.shape)
+    for surface in house.footing.surfaces:
+        chosen = np.ix_(
+            (surface.y[0] <= y) & (y <= surface.y[1]),
+            (surface.x[0] <= x) & (x <= surface.x[1]),
+        )
+        # A slope is the same everywhere, so a row and a column of heights are enough.
+        rise_x = surface.slope[0] * (x - sum(surface.x) / 2)
+        rise_y = surface.slope[1] * (y - sum(surface.y) / 2)
+        heights[chosen] = np.maximum(heights, surface.height + rise_y[:, None] + rise_x[None, :])[chosen]
     for axis in range(2):
         step = np.abs(np.diff(heights, axis=axis)) > _STEP_HEIGHT
         before, after = ([slice(None), slice(None)] for _ in range(2))

@@ -87,6 +87,15 @@ def test_furniture_that_cannot_be_used_where_it_stands(piece: dict[str, Any], wo
         assert word in line
 
 
+def test_a_door_that_takes_the_only_place_to_stand() -> None:
+    """A niche before the cupboard, open on one side until the door shuts it."""
+    line = refusal(
+        furniture=[{"type": "cabinet", "id": "cupboard", "at": [3.9, 0.24], "facing": "north"}],
+        walls=[{"x": [3.4, 3.45], "y": [0, 1.35]}, {"x": [3.4, 4.1], "y": [1.35, 1.4]}],
+    )
+    assert "furniture.3 (cupboard)" in line and "with cupboard open" in line
+
+
 def test_furniture_in_a_wall() -> None:
     line = refusal(walls=[{"x": [2.4, 2.5], "y": [2, 3]}])
     assert "furniture.0 (desk)" in line and "overlaps walls.0" in line

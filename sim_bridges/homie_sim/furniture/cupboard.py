@@ -41,10 +41,10 @@ class Cabinet(Furniture):
     type: Literal["cabinet"] = "cabinet"
     depth: Length = 0.45
     width: Length = 0.70
-    height: Length = 1.50
-    top: Length = 1.46
+    height: Length = 1.64
+    top: Length = 1.60
     hinge: Hinge = "left"
-    shelf_heights: tuple[Length, ...] = (0.62, 1.02)
+    shelf_heights: tuple[Length, ...] = (0.60, 1.00)
     handle_height: Length = 1.0
     handle_length: Length = 0.30
     color: Rgb = (0.95, 0.95, 0.93)
