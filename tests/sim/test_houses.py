@@ -80,6 +80,24 @@ def test_it_settles_and_everything_stays_in_its_place(furnished: MujocoWorld, se
         assert bottom > 0.3, entry.object
 
 
+@pytest.mark.parametrize(
+    ("name", "object", "on"),
+    [
+        ("house_3", "strawberry_1", "sink"),
+        ("house_5", "lemon_2", "tv_stand"),
+        ("house_5", "lemon_1", "kitchen_cabinet"),
+    ],
+)
+def test_fruit_that_would_roll_on_slowly_for_ever_is_held_up(name: str, object: str, on: str) -> None:
+    world = MujocoWorld(load_house(name))
+    world.reset(1, [{"object": object, "on": on}])
+    before = world.world_state()[object]
+    world.tick(300)
+    after = world.world_state()[object]
+    assert after.parent == on
+    assert np.linalg.norm(np.subtract(after.position, before.position)) < 0.003
+
+
 def test_every_piece_can_be_reached(furnished: MujocoWorld) -> None:
     furnished.reset(0)
     grid = furnished.occupancy()
