@@ -58,7 +58,7 @@ dev: $(STAMPS)/dev
 # Where and on what the environment was made. A moved folder or another ROS makes a new environment.
 $(STAMPS)/origin: always
 	@echo '$(CURDIR) $(or $(ROS),wheels)' | cmp --silent - $@ || { \
-	  command -v python3 > /dev/null || { echo "missing: Python 3; install it with: apt-get install python3" >&2; exit 2; }; \
+	  command -v python3 > /dev/null || { echo "missing: Python 3; install it with: apt-get install python3 python3-venv python3-dev" >&2; exit 2; }; \
 	  python=$$(python3 ros_ws/check_system.py $(ROS_OPTION) $(if $(PYTHON),--python $(PYTHON))) || exit 2; \
 	  rm -rf $(VENV) ros_ws/build ros_ws/install; \
 	  echo "Making $(VENV) with $$python, ROS from $(or $(ROS),wheels)"; \

@@ -13,7 +13,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from rosbags.interfaces import Connection, MessageDefinitionFormat
@@ -23,7 +22,18 @@ from rosbags.serde import SerdeError
 from rosbags.typesys import Stores, TypesysError, get_types_from_idl, get_types_from_msg, get_typestore
 from rosbags.typesys.store import Typestore
 
-from homie_eval import mcap_salvage, messages
+from homie_core.from_messages import (
+    NANOSECONDS,
+    MessageError,
+    episode_info_from_msg,
+    episode_result_from_msg,
+    metrics_from_msg,
+    stamp_from_msg,
+    step_from_msg,
+    world_state_from_msg,
+)
+from homie_core.world_state import WorldState
+from homie_eval import mcap_salvage
 from homie_eval.trajectory import Trajectory, TrajectoryBuilder
 
 EPISODE_INFO = "episode/info"
@@ -32,8 +42,19 @@ EPISODE_RESULT = "episode/result"
 WORLD_STATE = "world_state"
 SCORE = "referee/emmoe/score"
 
-_DAMAGE = (ReaderError, FileNotFoundError, AssertionError, struct.error, ValueError, KeyError, TypeError, IndexError)
-"""What the reader library raises for a file that is not whole."""
+_DAMAGE = (
+    ReaderError,
+    FileNotFoundError,
+    AssertionError,
+    struct.error,
+    ValueError,
+    KeyError,
+    TypeError,
+    IndexError,
+    OverflowError,
+    MemoryError,
+)
+"""What the reader library raises for a file that is not whole; the last two for a length that is none."""
 
 _COMPRESSED = re.compile(r"^\s*compression_mode:\s*[\"']?(file|message)", re.IGNORECASE | re.MULTILINE)
 
@@ -91,7 +112,7 @@ class Record:
             seconds, nanoseconds = struct.unpack_from("<iI" if little else ">iI", self.data, 4)
         except struct.error as error:
             raise BagError(f"a message on {self.topic.name} is cut off") from error
-        return int(seconds) * 1_000_000_000 + int(nanoseconds)
+        return int(seconds) * NANOSECONDS + int(nanoseconds)
 
 
 class Bag:
@@ -166,9 +187,7 @@ class Bag:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *details: object) -> None:
         self.close()
 
 
@@ -198,7 +217,7 @@ def read_bag(path: str | Path) -> BagContents:
             builder = builders.setdefault(record.topic.namespace(suffix), TrajectoryBuilder())
             try:
                 _HANDLERS[suffix](record, builder, live_scores)
-            except (BagError, messages.MessageError) as error:
+            except (BagError, MessageError) as error:
                 problems.append(f"a message on {record.topic.name} is left out: {_one_line(error)}")
         trajectories = tuple(trajectory for builder in builders.values() for trajectory in builder.trajectories())
         problems += [problem for builder in builders.values() for problem in builder.problems()]
@@ -210,32 +229,34 @@ def read_bag(path: str | Path) -> BagContents:
 
 def _on_info(record: Record, builder: TrajectoryBuilder, _: dict[str, dict[str, float]]) -> None:
     message = record.decode()
-    builder.on_info(messages.episode_info(message), messages.stamp(message))
+    builder.on_info(episode_info_from_msg(message), stamp_from_msg(message))
 
 
 def _on_step(record: Record, builder: TrajectoryBuilder, _: dict[str, dict[str, float]]) -> None:
     message = record.decode()
-    builder.on_step(message.episode_id, messages.step(message))
+    builder.on_step(message.episode_id, step_from_msg(message))
 
 
 def _on_result(record: Record, builder: TrajectoryBuilder, _: dict[str, dict[str, float]]) -> None:
     message = record.decode()
-    builder.on_result(message.episode_id, messages.episode_result(message), messages.stamp(message))
+    builder.on_result(message.episode_id, episode_result_from_msg(message), stamp_from_msg(message))
 
 
 def _on_world_state(record: Record, builder: TrajectoryBuilder, _: dict[str, dict[str, float]]) -> None:
     builder.on_world_state(record.header_stamp(), partial(_world_state, record))
 
 
-def _world_state(record: Record) -> Any:
-    return messages.world_state(record.decode())
+def _world_state(record: Record) -> WorldState:
+    try:
+        return world_state_from_msg(record.decode())
+    except BagError as error:
+        raise MessageError(str(error)) from error
 
 
 def _on_score(record: Record, _: TrajectoryBuilder, live_scores: dict[str, dict[str, float]]) -> None:
     message = record.decode()
     if message.final:
-        numbers = zip(message.metric_names, map(float, message.metric_values), strict=False)
-        live_scores[message.episode_id] = dict(numbers)
+        live_scores[message.episode_id] = metrics_from_msg(message)
 
 
 _HANDLERS: dict[str, Callable[[Record, TrajectoryBuilder, dict[str, dict[str, float]]], None]] = {

@@ -197,6 +197,8 @@ def _page_step(step: Step, views: Views, score: EpisodeScore) -> dict[str, objec
     return {
         "index": step.index,
         "subtask": step.subtask,
+        "handled": [id for id in (step.target_id, step.destination_id) if id],
+        "note": step.note,
         "success": step.success,
         "code": "" if code is None else code.value,
         "code_title": "" if code is None else _ERROR_TITLES[code],

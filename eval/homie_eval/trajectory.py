@@ -11,10 +11,15 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from homie_core.episode import EpisodeInfo, EpisodeResult, Step
+from homie_core.from_messages import MessageError
 from homie_core.world_state import WorldState
 
 StateSource = Callable[[], WorldState]
-"""Gives a world state when it is needed: most of those in a bag never are, and decoding them is slow."""
+"""Gives a world state when it is needed: most of those in a bag never are, and decoding them is slow.
+
+Raises:
+    MessageError: it cannot be read.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,13 +150,14 @@ class TrajectoryBuilder:
         episode = self._episodes[episode_id]
         state = episode.final_state()
         steps = tuple(episode.steps[index] for index in sorted(episode.steps))
-        return Trajectory(
-            info=episode.info,
-            steps=steps,
-            result=episode.result,
-            final_state=None if state is None else state[1](),
-            problems=tuple(_problems(episode, steps)),
-        )
+        problems = _problems(episode, steps)
+        final_state = None
+        if state is not None:
+            try:
+                final_state = state[1]()
+            except MessageError as error:
+                problems.append(f"the last world state cannot be read: {error}")
+        return Trajectory(episode.info, steps, episode.result, final_state, tuple(problems))
 
     def trajectories(self) -> tuple[Trajectory, ...]:
         """Every announced episode, in the order of announcement."""

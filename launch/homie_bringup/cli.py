@@ -111,7 +111,7 @@ def main() -> None:
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     os.environ.setdefault(PROFILE_VARIABLE, str(profile_path()))
     try:
-        code = homie(standalone_mode=False)
+        code = homie(prog_name="homie", standalone_mode=False)
     except click.ClickException as error:
         click.echo(f"homie: {error.format_message()}", err=True)
         sys.exit(EXIT_BAD_INPUT)

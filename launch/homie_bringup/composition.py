@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Self
 
 from homie_bringup.graph import NodeSpec
@@ -28,9 +27,7 @@ class Composition:
             raise
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *details: object) -> None:
         self._host.close()
 
     def failure(self) -> str:

@@ -18,8 +18,9 @@ from homie_msgs.srv import CheckSubtask, GetObservation, ResetEpisode, StartReco
 from rclpy.action import ActionClient
 
 from homie_core.episode import EpisodeResult, Outcome, Step
+from homie_core.from_messages import episode_result_from_msg, step_from_msg
 from homie_ros import qos
-from homie_ros.conversions import episode_result_from_msg, episode_result_to_msg, step_from_msg
+from homie_ros.conversions import episode_result_to_msg
 from homie_ros.errors import InfrastructureError, PeerLost
 from homie_ros.homie_node import HomieNode
 from homie_ros.waiting import call_service, require_success, send_goal, wait_until

@@ -40,7 +40,7 @@ def simulation_graph(run: Run) -> tuple[NodeSpec, ...]:
             "MujocoBridgeNode",
             {"house": run.house, "seed": settings.seed, "video_fps": settings.video_fps},
         ),
-        NodeSpec("m3_skill_server", "homie_skills", "m3_node", "M3Node", {"seed": settings.seed}),
+        NodeSpec("m3_skill_server", "homie_skills", "m3_node", "M3Node"),
         NodeSpec("executor", "homie_skills", "executor_node", "ExecutorNode", {"setting": settings.setting}),
         NodeSpec("monitor", "homie_monitor", "monitor_node", "MonitorNode", {"setting": settings.setting}),
         NodeSpec(

@@ -174,7 +174,7 @@ class LockstepLoop:
         """Cancel everything that runs and reset the world.
 
         Raises:
-            HouseError, WorldError: as ``MujocoWorld.reset`` says.
+            HouseError, WorldError, PhysicsError: as ``MujocoWorld.reset`` says.
             LoopDeadlineError, LoopError: as for ``call``.
         """
 
@@ -252,8 +252,8 @@ class LockstepLoop:
     def _start(self, handle: Handle) -> None:
         for other in [other for other in self._active if other.command.part is handle.command.part]:
             self.stop_command(other)
-        self._active.append(handle)
         outcome = handle.command.start(self._world)
+        self._active.append(handle)
         if outcome is not None:
             self._end(handle, outcome)
 

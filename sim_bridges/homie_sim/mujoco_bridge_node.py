@@ -39,6 +39,7 @@ from homie_sim.commands import TwistCommand
 from homie_sim.house import House, HouseError, load_house
 from homie_sim.lockstep import LockstepLoop, LoopDeadlineError, LoopError
 from homie_sim.path_planner import Point
+from homie_sim.physics import PhysicsError
 from homie_sim.rendering import RenderError
 from homie_sim.robot_actions import RobotActions
 from homie_sim.robot_messages import BASE_FRAME, CAMERA_FRAME
@@ -65,7 +66,9 @@ class MujocoBridgeSettings(BaseModel):
     house: str = Field("house_1", description="Name of a house, or path of a YAML file.")
     seed: int = Field(0, ge=0, description="Seed of the world's first state, before any reset.")
     render: bool = Field(True, description="Whether pictures can be asked for; without, no OpenGL is needed.")
-    video_fps: float = Field(5.0, ge=0, le=50, description="Pictures per simulated second during commands; 0 for none.")
+    video_fps: float = Field(
+        5.0, ge=0, le=50, description="Pictures per simulated second while somebody watches; 0: none."
+    )
 
 
 class MujocoBridgeNode(HomieNode):
@@ -112,19 +115,19 @@ class MujocoBridgeNode(HomieNode):
         """The world in its first state, drawing if it is to draw.
 
         Raises:
-            InfrastructureError: there is no OpenGL, or no mesh of the Fetch.
+            InfrastructureError: there is no OpenGL, no mesh of the Fetch, or the world cannot be set up.
         """
         settings = self._settings
         try:
             world = MujocoWorld(self._house, render=settings.render)
-        except (FileNotFoundError, WorldError) as error:
+        except (FileNotFoundError, PhysicsError, WorldError) as error:
             raise InfrastructureError(str(error)) from error
         loop = LockstepLoop(world)
         try:
             loop.reset(settings.seed, [], CALL_SECONDS)
             if settings.render:
                 loop.call(lambda world: world.viewer, CALL_SECONDS, "the renderer")
-        except (RenderError, WorldError) as error:
+        except (RenderError, PhysicsError, WorldError) as error:
             loop.close()
             raise InfrastructureError(str(error)) from error
         return loop
@@ -190,11 +193,13 @@ class MujocoBridgeNode(HomieNode):
         self._plans.publish(robot_messages.path_message(path, world.stamp))
 
     def _send_frame(self, world: MujocoWorld) -> None:
-        """One picture of each camera for the video; depth only if somebody looks at it."""
+        """One picture of each camera that somebody watches."""
         stamp = world.stamp
-        self._pictures.send(world.head_camera(), stamp, CAMERA_FRAME, self._head_pictures.publish)
-        self._pictures.send(world.third_person(), stamp, THIRD_PERSON_FRAME, self._third_person.publish)
         self._camera_info.publish(robot_messages.camera_info(stamp))
+        if self._head_pictures.get_subscription_count():
+            self._pictures.send(world.head_camera(), stamp, CAMERA_FRAME, self._head_pictures.publish)
+        if self._third_person.get_subscription_count():
+            self._pictures.send(world.third_person(), stamp, THIRD_PERSON_FRAME, self._third_person.publish)
         if self._depth.get_subscription_count():
             self._depth.publish(image_to_msg(world.head_depth(), "32FC1", stamp, CAMERA_FRAME))
 
@@ -207,7 +212,7 @@ class MujocoBridgeNode(HomieNode):
             placements = _placements(request.placements_json)
             self._loop.reset(request.seed, placements, CALL_SECONDS)
             self._loop.call(self._publish_reset, CALL_SECONDS, "the state after a reset")
-        except (HouseError, WorldError, LoopDeadlineError) as error:
+        except (HouseError, PhysicsError, WorldError, LoopDeadlineError) as error:
             return ResetEpisode.Response(message=str(error))
         except LoopError as error:
             self._on_loop_error(error)

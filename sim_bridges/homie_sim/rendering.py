@@ -8,8 +8,9 @@ from __future__ import annotations
 import importlib
 import math
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any
 
 import mujoco
@@ -100,9 +101,7 @@ class Viewer:
     def __enter__(self) -> Viewer:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *details: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -115,35 +114,23 @@ class Viewer:
 
         They are taken from where the head camera is, by a camera that turns alone: the robot does not move.
         """
-        start = time.perf_counter()
-        self._update_scene(data, _VIEW_GROUPS)
-        pictures = {name: self._draw(camera) for name, camera in view_cameras(data).items()}
-        self._count(start, len(pictures))
-        return pictures
+        with self._drawing(data, _VIEW_GROUPS, len(VIEW_HEADINGS)):
+            return {name: self._draw(camera) for name, camera in view_cameras(data).items()}
 
     def head_camera(self, data: mujoco.MjData) -> Image:
         """What the head camera sees; (480, 640, 3)."""
-        start = time.perf_counter()
-        self._update_scene(data, _HEAD_CAMERA_GROUPS)
-        picture = self._draw(head_camera(data))
-        self._count(start, 1)
-        return picture
+        with self._drawing(data, _HEAD_CAMERA_GROUPS):
+            return self._draw(head_camera(data))
 
     def head_depth(self, data: mujoco.MjData) -> Depth:
         """Distance along the head camera's axis, metres; (480, 640)."""
-        start = time.perf_counter()
-        self._update_scene(data, _HEAD_CAMERA_GROUPS)
-        depth = self._draw_depth(head_camera(data))
-        self._count(start, 1)
-        return depth
+        with self._drawing(data, _HEAD_CAMERA_GROUPS):
+            return self._draw_depth(head_camera(data))
 
     def third_person(self, data: mujoco.MjData) -> Image:
         """Robot and rooms from outside, through the cut-away walls; (360, 640, 3)."""
-        start = time.perf_counter()
-        self._update_scene(data, _THIRD_GROUPS)
-        picture = self._draw(third_person_camera(data, self._house))
-        self._count(start, 1)
-        return picture
+        with self._drawing(data, _THIRD_GROUPS):
+            return self._draw(third_person_camera(data, self._house))
 
     def top_down(self, data: mujoco.MjData) -> Image:
         """The whole house from straight above, north up; (480, 640, 3)."""
@@ -151,13 +138,15 @@ class Viewer:
 
     def picture(self, data: mujoco.MjData, camera: Camera, *, cutaway: bool = False) -> Image:
         """What a camera anywhere sees, without the cut-away walls if wanted; (height, width, 3), at most 480 x 640."""
-        start = time.perf_counter()
-        self._update_scene(data, _THIRD_GROUPS if cutaway else _HEAD_CAMERA_GROUPS)
-        picture = self._draw(camera)
-        self._count(start, 1)
-        return picture
+        with self._drawing(data, _THIRD_GROUPS if cutaway else _HEAD_CAMERA_GROUPS):
+            return self._draw(camera)
 
-    def _count(self, start: float, images: int) -> None:
+    @contextmanager
+    def _drawing(self, data: mujoco.MjData, groups: tuple[int, ...], images: int = 1) -> Iterator[None]:
+        """Make the scene ready to be drawn, and count the images and the wall time."""
+        start = time.perf_counter()
+        self._update_scene(data, groups)
+        yield
         self.wall_seconds += time.perf_counter() - start
         self.images += images
 
@@ -288,8 +277,17 @@ def _open(model: mujoco.MjModel, width: int, height: int) -> tuple[Any, mujoco.M
     """
     try:
         context = importlib.import_module(f"mujoco.{choose_backend()}").GLContext(width, height)
-        context.make_current()
-        return context, mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
+        return context, _drawing_context(context, model)
     except (AttributeError, ImportError, RuntimeError, OSError, mujoco.FatalError) as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         raise RenderError(f"no OpenGL to draw with: {INSTALL_HINT} ({reason})") from error
+
+
+def _drawing_context(context: Any, model: mujoco.MjModel) -> mujoco.MjrContext:
+    """MuJoCo's part of it; when that fails, the OpenGL context is freed too."""
+    with ExitStack() as failure:
+        failure.callback(context.free)
+        context.make_current()
+        drawing = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
+        failure.pop_all()
+    return drawing

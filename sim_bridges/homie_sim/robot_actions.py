@@ -17,15 +17,9 @@ from nav2_msgs.action import FollowPath, NavigateToPose
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from homie_core import fetch
+from homie_core.from_messages import planar_pose_from_msg, time_from_msg
 from homie_ros.action_server import GoalEnd, RunningGoal, WhenBusy, WorkerActionServer
-from homie_ros.conversions import (
-    MAP_FRAME,
-    header,
-    planar_pose_from_msg,
-    planar_pose_to_msg,
-    time_from_msg,
-    time_to_msg,
-)
+from homie_ros.conversions import MAP_FRAME, header, planar_pose_to_msg, time_to_msg
 from homie_ros.homie_node import HomieNode
 from homie_sim.commands import (
     Code,
@@ -149,8 +143,7 @@ class RobotActions:
 
     def _navigate(self, goal: RunningGoal) -> GoalEnd:
         target = goal.request.pose
-        if target.header.frame_id not in ("", MAP_FRAME):
-            text = f"pose.header.frame_id: {target.header.frame_id!r}; allowed: {MAP_FRAME}"
+        if text := _wrong_frame(target, "pose"):
             return goal.abort(NavigateToPose.Result(error_code=Code.NO_VALID_PATH, error_msg=text))
         x, y, yaw = planar_pose_from_msg(target.pose)
         begin: list[int] = []
@@ -170,8 +163,7 @@ class RobotActions:
 
     def _follow_path(self, goal: RunningGoal) -> GoalEnd:
         path = goal.request.path
-        if path.header.frame_id not in ("", MAP_FRAME):
-            text = f"path.header.frame_id: {path.header.frame_id!r}; allowed: {MAP_FRAME}"
+        if text := _wrong_frame(path, "path"):
             return goal.abort(FollowPath.Result(error_code=Code.INVALID_PATH, error_msg=text))
         poses = np.array([planar_pose_from_msg(stamped.pose) for stamped in path.poses]).reshape(-1, 3)
 
@@ -218,6 +210,12 @@ def _trajectory_command(trajectory: JointTrajectory) -> JointTrajectoryCommand:
     with_velocities = bool(points) and all(len(point.velocities) for point in points)
     velocities = np.array([list(point.velocities) for point in points], dtype=float) if with_velocities else None
     return JointTrajectoryCommand(trajectory.joint_names, positions, times, velocities)
+
+
+def _wrong_frame(message: Any, field: str) -> str:
+    """Why a goal in this frame cannot be taken; empty if it can. ``message`` has a header."""
+    frame = message.header.frame_id
+    return "" if frame in ("", MAP_FRAME) else f"{field}.header.frame_id: {frame!r}; allowed: {MAP_FRAME}"
 
 
 def _end(goal: RunningGoal, outcome: Outcome, result: Any) -> GoalEnd:

@@ -16,13 +16,7 @@ from sensor_msgs.msg import CameraInfo, JointState
 from tf2_msgs.msg import TFMessage
 
 from homie_core import fetch
-from homie_ros.conversions import (
-    MAP_FRAME,
-    header,
-    planar_pose_to_msg,
-    quaternion_of_yaw,
-    time_to_msg,
-)
+from homie_ros.conversions import MAP_FRAME, header, planar_pose_to_msg, quaternion_of_yaw, time_to_msg
 from homie_sim.occupancy import OccupancyGrid as Grid
 from homie_sim.path_planner import Point as FloorPoint
 from homie_sim.rendering import HEAD_FOV, HEAD_HEIGHT, HEAD_WIDTH, head_camera

@@ -11,6 +11,7 @@ import numpy as np
 
 from homie_core import fetch
 from homie_core.world_state import WorldState
+from homie_sim import physics
 from homie_sim.appliance_state import ApplianceStates
 from homie_sim.fetch_model import FOOTING_SERVOS, SERVOS
 from homie_sim.grasp import Grasp
@@ -56,6 +57,7 @@ class MujocoWorld:
         Raises:
             FileNotFoundError: the Fetch's meshes are not installed.
         """
+        physics.log_warnings()
         self.house = house
         self.model = compile_house(house, textured=render)
         self.data = mujoco.MjData(self.model)
@@ -86,6 +88,7 @@ class MujocoWorld:
         Raises:
             HouseError: a placement is not possible; the line names the field and what is allowed.
             WorldError: something did not come to rest.
+            PhysicsError: the simulation broke down.
         """
         overrides = self._placer.parse(placements)
         mujoco.mj_resetData(self.model, self.data)
@@ -156,7 +159,7 @@ class MujocoWorld:
 
     def _comes_to_rest(self) -> bool:
         for _ in range(_SETTLE_TICKS // _SETTLE_BLOCK):
-            mujoco.mj_step(self.model, self.data, nstep=_SETTLE_BLOCK * STEPS_PER_TICK)
+            physics.step(self.model, self.data, _SETTLE_BLOCK * STEPS_PER_TICK)
             if float(np.abs(self.data.qvel).max()) < _SETTLED_SPEED:
                 return True
         return False
@@ -173,11 +176,15 @@ class MujocoWorld:
             self.model.actuator_forcerange[self._actuators[joint]] = (-effort, effort)
 
     def tick(self, count: int = 1) -> None:
-        """Advance the simulation by ``count`` control periods; the servos hold their targets."""
+        """Advance the simulation by ``count`` control periods; the servos hold their targets.
+
+        Raises:
+            PhysicsError: the simulation broke down; the world is of no use until its next reset.
+        """
         for _ in range(count):
             self._follow_floor()
             start = time.perf_counter()
-            mujoco.mj_step(self.model, self.data, nstep=STEPS_PER_TICK)
+            physics.step(self.model, self.data, STEPS_PER_TICK)
             self.physics_wall_seconds += time.perf_counter() - start
             self._steps += STEPS_PER_TICK
             self.grasp.update(self.data)

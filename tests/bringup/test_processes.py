@@ -11,19 +11,12 @@ import pytest
 
 from homie_bringup.graph import NodeSpec
 from homie_bringup.processes import Processes
+from support.system_support import alive
 
 SPECS = (
     NodeSpec("recorder", "homie_referee", "recorder_node", "RecorderNode"),
     NodeSpec("monitor", "homie_monitor", "monitor_node", "MonitorNode", {"setting": "background_information"}),
 )
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 def _domain() -> int:
@@ -35,8 +28,8 @@ def test_no_process_is_left(tmp_path: Path) -> None:
         pids = graph.pids()
         time.sleep(1.0)
         assert graph.failure() == ""
-        assert all(map(_alive, pids.values()))
-    assert not any(map(_alive, pids.values()))
+        assert all(map(alive, pids.values()))
+    assert not any(map(alive, pids.values()))
 
 
 def test_a_killed_node_is_named(tmp_path: Path) -> None:
@@ -83,6 +76,6 @@ def test_nodes_die_with_a_killed_parent(tmp_path: Path) -> None:
     parent.wait()
     parent.stdout.close()
     deadline = time.monotonic() + 15
-    while _alive(node) and time.monotonic() < deadline:
+    while alive(node) and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert not _alive(node)
+    assert not alive(node)

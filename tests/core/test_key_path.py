@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from homie_core.episode import Step
 from homie_core.key_path import KeyPath, KeyPathError, expand, load_json, task_progress
 from homie_core.subtask import Subtask, parse_brackets
-from support.trajectories import steps_of
+from support.trajectories import APPENDIX_C_1, steps_of
 
 PAPER_PATHS = """[
  ["[Open, kitchen_drawer]", "[Put, short_can, kitchen_drawer]", "[End]"],
@@ -20,28 +20,22 @@ PAPER_PATHS = """[
  ["[Go to, drawer]", "[Open, kitchen_drawer]", "[Put, short_can, kitchen_drawer]", "[End]"],
  ["[Go to, drawer]", "[Open, kitchen_drawer]", "[Put, short_can, kitchen_drawer]", "[Close, drawer]", "[End]"]]"""
 
-PAPER_RUN = """(1) [Go to, kitchen](success)
-(2) [Open, drawer](success)
-(3) [Put, short_can, drawer](fail)
-(4) [Go to, kitchen_counter](success)
-(5) [Put, short_can, kitchen_counter](fail)
-(6) [Go to, drawer](success)
-(7) [Put, short_can, drawer](fail)
-(8) [Go to, kitchen_counter](success)
-(9) [Put, short_can, kitchen_counter](fail)
-(10) [Go to, drawer](success)"""
-
 
 def texts(paths: tuple[KeyPath, ...]) -> list[str]:
     return [" ".join(node.brackets() for node in path) for path in paths]
 
 
-def progress(paths: list[list[str]], run: str, present: set[str] | None = None) -> float:
-    return task_progress(expand(paths), steps_of(run), present).value
+def progress(paths: list[list[str]], run: str, things: dict[str, str] | None = None) -> float:
+    return task_progress(expand(paths), steps_of(run), things).value
+
+
+def scene(*categories: str) -> dict[str, str]:
+    """A scene with one thing of each category."""
+    return {f"{category}_1": category for category in categories}
 
 
 def test_the_papers_example() -> None:
-    paths, steps = load_json(PAPER_PATHS), steps_of(PAPER_RUN)
+    paths, steps = load_json(PAPER_PATHS), steps_of(APPENDIX_C_1)
     assert [task_progress([path], steps).value for path in paths] == [1 / 3, 1 / 4, 1 / 2, 2 / 5]
     best = task_progress(paths, steps)
     assert best.value == 0.5
@@ -109,12 +103,12 @@ def test_names_nobody_knows_never_raise() -> None:
 def test_an_ambiguous_name_means_what_the_scene_holds() -> None:
     node = [["[Pick, tomato_soup_can]"]]
     assert progress(node, "(1) [Pick, can](success)") == 0
-    assert progress(node, "(1) [Pick, can](success)", {"tomato_soup_can", "fridge"}) == 1
-    assert progress(node, "(1) [Pick, can](success)", {"tomato_soup_can", "potted_meat_can"}) == 0
+    assert progress(node, "(1) [Pick, can](success)", scene("tomato_soup_can", "fridge")) == 1
+    assert progress(node, "(1) [Pick, can](success)", scene("tomato_soup_can", "potted_meat_can")) == 0
 
 
 def test_an_ambiguous_name_in_a_put_means_what_is_in_the_hand() -> None:
-    both = {"tomato_soup_can", "potted_meat_can"}
+    both = scene("tomato_soup_can", "potted_meat_can")
     run = "(1) [Pick, soup_can](success) (2) [Put, can, fridge](success)"
     assert progress([["[Put, soup_can, fridge]"]], run, both) == 1
     assert progress([["[Put, green_can, fridge]"]], run, both) == 0
@@ -125,6 +119,71 @@ def test_a_number_asks_for_that_instance() -> None:
     assert progress([["[Open, drawer_2]"]], "(1) [Open, kitchen drawer 2](success)") == 1
     assert progress([["[Open, drawer]"]], "(1) [Open, drawer_2](success)") == 1
     assert progress([["[Pick, apple]"]], "(1) [Pick, apple_1](success)") == 1
+
+
+THINGS = {
+    "potted_meat_can_1": "potted_meat_can",
+    "tomato_soup_can_1": "tomato_soup_can",
+    "apple_1": "apple",
+    "apple_2": "apple",
+    "fridge": "fridge",
+    "sink": "sink",
+    "kitchen": "kitchen",
+    "kitchen_counter": "kitchen_counter",
+    "kitchen_counter/drawer_1": "drawer",
+    "kitchen_counter/drawer_2": "drawer",
+}
+
+
+def matches(
+    node: str, said: str, target_id: str = "", destination_id: str = "", things: dict[str, str] | None = THINGS
+) -> bool:
+    """Whether a step with these words, carried out on these things, satisfies the node."""
+    step = Step(1, parse_brackets(said), True, target_id=target_id, destination_id=destination_id)
+    return task_progress(expand([[node]]), [step], things).success
+
+
+@pytest.mark.parametrize(
+    ("node", "said", "target_id", "destination_id", "expected"),
+    [
+        ("[Pick, soup_can]", "[Pick, can]", "tomato_soup_can_1", "", True),
+        ("[Pick, green_can]", "[Pick, can]", "tomato_soup_can_1", "", False),
+        ("[Pick, can]", "[Pick, can]", "tomato_soup_can_1", "", True),
+        ("[Pick, can]", "[Pick, soup_can]", "tomato_soup_can_1", "", True),
+        ("[Pick, can]", "[Pick, can]", "apple_1", "", False),
+        ("[Pick, apple_2]", "[Pick, apple]", "apple_2", "", True),
+        ("[Pick, apple_2]", "[Pick, apple]", "apple_1", "", False),
+        ("[Open, drawer_2]", "[Open, drawer]", "kitchen_counter/drawer_2", "", True),
+        ("[Put, can, fridge]", "[Put, it, there]", "potted_meat_can_1", "fridge", True),
+        ("[Put, can, fridge]", "[Put, can, fridge]", "potted_meat_can_1", "sink", False),
+        ("[Put, can, drawer_1]", "[Put, can, drawer]", "tomato_soup_can_1", "kitchen_counter/drawer_1", True),
+        ("[Put, apple, kitchen]", "[Put, apple, kitchen]", "apple_1", "kitchen_counter", True),
+        ("[Go to, can]", "[Go to, soup can]", "tomato_soup_can_1", "", True),
+        ("[Go to, can]", "[Go to, fridge]", "fridge", "", False),
+    ],
+)
+def test_what_was_handled_counts_not_what_was_said(
+    node: str, said: str, target_id: str, destination_id: str, expected: bool
+) -> None:
+    assert matches(node, said, target_id, destination_id) is expected
+
+
+@pytest.mark.parametrize("node", ["kitchen", "drawer", "sink", "kitchen_counter"])
+@pytest.mark.parametrize("id", ["kitchen", "kitchen_counter", "sink", "kitchen_counter/drawer_1"])
+def test_the_kitchen_is_one_place_for_things_too(node: str, id: str) -> None:
+    assert matches(f"[Go to, {node}]", "[Go to, somewhere]", id)
+    assert not matches(f"[Open, {node}]", "[Open, something]", "fridge")
+
+
+@pytest.mark.parametrize("things", [None, {}, {"fridge": "fridge"}])
+def test_words_count_where_things_are_not_known(things: dict[str, str] | None) -> None:
+    assert matches("[Pick, green_can]", "[Pick, can]", "potted_meat_can", things=things)
+    assert not matches("[Pick, soup_can]", "[Pick, can]", "tomato_soup_can_1", things=things)
+    assert matches("[Put, mug, fridge]", "[Put, mug, fridge]", "mug", "fridge", things)
+
+
+def test_one_name_that_is_not_known_makes_the_words_count() -> None:
+    assert matches("[Put, green_can, sofa]", "[Put, green_can, sofa]", "tomato_soup_can_1", "sofa")
 
 
 def test_groups() -> None:
@@ -222,6 +281,31 @@ def test_progress_ignores_failed_steps_and_models_and_follows_order(
     assert task_progress(expanded, renamed) == best
     assert list(best.steps) == sorted(set(best.steps))
     assert best.value == max(task_progress([path], steps).value for path in expanded)
+
+
+ids_strategy = st.sampled_from(["", "nothing_1", *THINGS])
+Handled = tuple[str, str, str, str]
+"""A subtask, another one whose names are used instead, and the ids of what was handled."""
+
+
+def _handled(drawn: list[Handled]) -> tuple[Step, ...]:
+    return tuple(
+        Step(index, parse_brackets(said), True, target_id=target_id, destination_id=destination_id)
+        for index, (said, _, target_id, destination_id) in enumerate(drawn, start=1)
+    )
+
+
+def _reworded(step: Step, text: str) -> Step:
+    """The step with the names of ``text``, if its own do not count: all it handled is known."""
+    known = step.target_id in THINGS and (step.subtask.action != "Put" or step.destination_id in THINGS)
+    return replace(step, subtask=replace(parse_brackets(text), action=step.subtask.action)) if known else step
+
+
+@given(paths_strategy, st.lists(st.tuples(st.sampled_from(NODES), st.sampled_from(NODES), ids_strategy, ids_strategy)))
+def test_the_words_make_no_difference_once_the_things_are_known(paths: list[list[str]], drawn: list[Handled]) -> None:
+    expanded, steps = expand(paths), _handled(drawn)
+    reworded = [_reworded(step, text) for step, (_, text, _, _) in zip(steps, drawn, strict=True)]
+    assert task_progress(expanded, reworded, THINGS) == task_progress(expanded, steps, THINGS)
 
 
 @given(paths_strategy)

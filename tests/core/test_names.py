@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from homie_core import names
@@ -84,6 +84,8 @@ def test_an_empty_text_names_nothing(text: str) -> None:
 
 
 @given(st.text())
+@example("0:0:0")
+@example("002 003 the box 1 2")
 def test_any_text_is_read_without_an_error_and_stably(text: str) -> None:
     category = canonical(text)
     assert canonical(category) == category or not category

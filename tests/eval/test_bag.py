@@ -73,6 +73,25 @@ def test_a_file_without_its_folder(tmp_path: Path) -> None:
     assert read_bag(tmp_path / "bag" / "bag.mcap").trajectories[0].steps == steps
 
 
+def test_what_was_handled_and_the_notes_come_back(tmp_path: Path) -> None:
+    (step,) = steps_of("(1) [Put, can, fridge](success)")
+    told = replace(step, target_id="tomato_soup_can_1", destination_id="fridge", note="'can' is ambiguous")
+    with BagFixture(tmp_path / "bag") as bag:
+        bag.info(info())
+        bag.step("e1", told)
+    assert read_bag(tmp_path / "bag").trajectories[0].steps == (told,)
+
+
+def test_a_bag_of_before_steps_told_what_was_handled(tmp_path: Path) -> None:
+    with BagFixture(tmp_path / "bag", left_out=("target_id", "destination_id", "note")) as bag:
+        steps = write_episode(bag)
+    contents = read_bag(tmp_path / "bag")
+    assert contents.problems == ()
+    assert contents.trajectories[0].steps == steps
+    (episode,) = score_bag(tmp_path / "bag").episodes
+    assert episode.score.success
+
+
 def test_a_bag_without_metadata_is_read_from_its_files(tmp_path: Path) -> None:
     with BagFixture(tmp_path / "bag") as bag:
         steps = write_episode(bag)
@@ -146,13 +165,14 @@ def test_a_file_that_is_cut_off_anywhere_gives_what_is_left(tmp_path: Path, comp
     assert found[-1] >= 7
 
 
-def test_bytes_that_are_damaged_in_the_middle_raise_nothing_unexpected(tmp_path: Path) -> None:
+@pytest.mark.parametrize("damage", [b"\xff" * 8, b"\x00" * 8, b"\x7f" * 4])
+def test_bytes_that_are_damaged_in_the_middle_raise_nothing_unexpected(tmp_path: Path, damage: bytes) -> None:
     with BagFixture(tmp_path / "whole", compress=False) as bag:
         write_episode(bag)
     content = (tmp_path / "whole" / "whole.mcap").read_bytes()
     for position in range(0, len(content), len(content) // 60):
         damaged = bytearray(content)
-        damaged[position : position + 8] = b"\xff" * 8
+        damaged[position : position + len(damage)] = damage
         path = tmp_path / "damaged.mcap"
         path.write_bytes(damaged)
         contents = read_or_refuse(path)
@@ -165,8 +185,8 @@ def test_an_unknown_word_of_the_protocol_is_left_out_and_said(tmp_path: Path) ->
         bag.write("episode/result", message("homie_msgs/msg/EpisodeResult", episode_id="e1", outcome="exploded"))
         bag.write("episode/step", message("homie_msgs/msg/StepRecord", episode_id="e1", index=9, error_code="Z9"))
     problems = read_bag(tmp_path / "bag").problems
-    assert "outcome 'exploded' is none of ended, step_limit" in problems[0]
-    assert "error code 'Z9' is none of L1, L2" in problems[1]
+    assert "outcome is 'exploded'; allowed: ended, step_limit" in problems[0]
+    assert "error_code is 'Z9'; allowed: L1, L2" in problems[1]
 
 
 def test_an_episode_whose_task_is_gone_is_listed(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -15,33 +16,12 @@ from homie_core.subtask import parse_brackets
 from homie_eval.emmoe.metrics import METRICS, EpisodeScore, ErrorTable, Ratio, Summary, aggregate, score_episode
 from homie_eval.emmoe.tasks import Task, load_task
 from homie_eval.trajectory import Trajectory
-from support.trajectories import info, steps_of
+from support.trajectories import APPENDIX_C_1, info, steps_of
 from support.worlds import kitchen
 
 DRAWER = load_task("84")
 YELLOW_BOX = load_task("39")
 GREEN_CAN = load_task("100")
-
-C1 = """(1) [Go to, kitchen](success)
-(2) [Open, drawer](success)
-(3) [Put, short_can, drawer](fail)
-(4) [Go to, kitchen_counter](success)
-(5) [Put, short_can, kitchen_counter](fail)
-(6) [Go to, drawer](success)
-(7) [Put, short_can, drawer](fail)
-(8) [Go to, kitchen_counter](success)
-(9) [Put, short_can, kitchen_counter](fail)
-(10) [Go to, drawer](success)
-(11) [Put, short_can, drawer](fail)
-(12) [Go to, kitchen_counter](success)
-(13) [Put, short_can, kitchen_counter](fail)
-(14) [Go to, drawer](success)
-(15) [Put, short_can, drawer](fail)
-(16) [Go to, kitchen_counter](success)
-(17) [Put, short_can, kitchen_counter](fail)
-(18) [Go to, drawer](success)
-(19) [Put, short_can, drawer](fail)
-(20) [Go to, kitchen_counter](success)"""
 
 C2 = """(1) [Go to, kitchen_counter](success)
 (2) [Go to, yellow_box](success)
@@ -120,7 +100,7 @@ def number(scored: EpisodeScore, metric: str) -> float:
 
 
 def test_appendix_c_1_task_progress_of_the_unfinished_run() -> None:
-    scored = score(C1, DRAWER, Outcome.STEP_LIMIT)
+    scored = score(APPENDIX_C_1, DRAWER, Outcome.STEP_LIMIT)
     assert number(scored, "TP") == 0.5
     assert number(scored, "SR") == number(scored, "PLWSR") == number(scored, "SRR") == 0
     assert not scored.ended
@@ -136,7 +116,7 @@ def test_appendix_c_2_success_with_end() -> None:
 
 
 def test_appendix_c_3_re_plans_count_whatever_becomes_of_them() -> None:
-    good, bad = score(C2, YELLOW_BOX), score(C1, DRAWER, Outcome.STEP_LIMIT)
+    good, bad = score(C2, YELLOW_BOX), score(APPENDIX_C_1, DRAWER, Outcome.STEP_LIMIT)
     assert good.replans == 2
     assert bad.replans == 9
     assert number(good, "SRR") == 1
@@ -225,6 +205,15 @@ def test_an_ambiguous_name_is_read_in_the_scene_of_the_final_state() -> None:
     assert score_episode(Trajectory(info(), steps, None, kitchen()), picked).success
 
 
+def test_what_was_handled_counts_in_the_scene_of_the_final_state() -> None:
+    steps = list(steps_of("(1) [Pick, apple](success) (2) [Open, fridge] (3) [Put, apple, fridge] (4) [End]"))
+    steps[0] = replace(steps[0], target_id="potted_meat_can_1")
+    steps[2] = replace(steps[2], target_id="potted_meat_can_1", destination_id="fridge")
+    seen = Trajectory(info(), tuple(steps), EpisodeResult(Outcome.ENDED, 4), kitchen(can_in="fridge"))
+    assert score_episode(seen, GREEN_CAN).success
+    assert not score_episode(replace(seen, final_state=None), GREEN_CAN).success
+
+
 def test_the_explanation_tells_every_fact() -> None:
     lines = score("(1) [Open, drawer] (2) [End]", DRAWER).explanation()
     assert lines == (
@@ -256,7 +245,7 @@ def test_nothing_to_pool_is_not_defined() -> None:
 
 def test_pooled_values_are_means_of_single_ones_where_the_paper_says_so() -> None:
     limit = Outcome.STEP_LIMIT
-    scores = [score(C2, YELLOW_BOX), score(CASE_3, YELLOW_BOX, limit), score(C1, DRAWER, limit)]
+    scores = [score(C2, YELLOW_BOX), score(CASE_3, YELLOW_BOX, limit), score(APPENDIX_C_1, DRAWER, limit)]
     values = aggregate(scores).values
     assert values["SR"].number == 1 / 3
     assert values["TP"].number == math.fsum([1, 0.4, 0.5]) / 3
@@ -318,7 +307,7 @@ def test_the_papers_error_shares_from_their_counts(
 
 
 def test_errors_are_split_by_the_success_of_their_trajectory() -> None:
-    summary = aggregate([score(C2, YELLOW_BOX), score(C1, DRAWER, Outcome.STEP_LIMIT)])
+    summary = aggregate([score(C2, YELLOW_BOX), score(APPENDIX_C_1, DRAWER, Outcome.STEP_LIMIT)])
     assert (summary.successful_errors.total, summary.successful_errors.executed) == (2, 15)
     assert (summary.failed_errors.total, summary.failed_errors.executed) == (9, 20)
 

@@ -54,7 +54,12 @@ def steps() -> tuple[Step, ...]:
     sentence = feedback(ErrorCode.CONTAINER_CLOSED, "Put", "fridge")
     closed = replace(second, error_code=ErrorCode.CONTAINER_CLOSED, feedback=sentence)
     first = replace(first, analysis=EVIL, raw_output=EVIL, prompt="What next?", attempts=2, sim_seconds=75.0)
-    return (first, closed, *rest)
+    return (first, told(closed), *rest)
+
+
+def told(step: Step) -> Step:
+    """A step of which is known what it handled, and why."""
+    return replace(step, target_id="potted_meat_can_1", destination_id="fridge", note=f"'can' is ambiguous {EVIL[:8]}")
 
 
 def write(folder: Path, outcome: Outcome | None = Outcome.ENDED, views: int = 4, cause: str = "") -> Page:
@@ -78,6 +83,7 @@ def test_every_step_with_its_views_and_words(tmp_path: Path) -> None:
     images = page.of("img")
     assert [image["alt"] for image in images[:4]] == [f"{name} view before step 1" for name in VIEWS]
     assert len(images) == 16
+    assert "potted_meat_can_1 → fridge · 'can' is ambiguous <script>" in page.text
     source = images[0]["src"]
     assert source is not None and source.startswith("data:image/jpeg;base64,")
     with Image.open(io.BytesIO(base64.b64decode(source.split(",")[1]))) as embedded:

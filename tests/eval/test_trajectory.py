@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from homie_core.episode import EpisodeResult, Outcome, Step
+from homie_core.from_messages import MessageError
 from homie_core.world_state import WorldState
 from homie_eval.trajectory import StateSource, Trajectory, TrajectoryBuilder
 from support.trajectories import info, steps_of
@@ -51,6 +52,18 @@ def test_an_episode_from_beginning_to_end() -> None:
     assert trajectory.complete
     assert builder.settled("e1")
     assert builder.current_id == "e1"
+
+
+def test_a_world_state_that_cannot_be_read_is_a_problem_of_the_episode() -> None:
+    def unreadable() -> WorldState:
+        raise MessageError("kind of fridge is 'ghost'; allowed: object")
+
+    builder = TrajectoryBuilder()
+    builder.on_info(info())
+    builder.on_world_state(0, unreadable)
+    trajectory = builder.trajectory("e1")
+    assert trajectory.final_state is None
+    assert "the last world state cannot be read: kind of fridge is 'ghost'; allowed: object" in trajectory.problems
 
 
 @given(st.permutations(range(11)))

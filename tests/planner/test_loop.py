@@ -68,6 +68,24 @@ def test_an_episode_runs_to_its_end() -> None:
     assert (steps[0].tokens_in, steps[0].tokens_out) == (7, 3)
 
 
+def test_what_was_handled_is_recorded_with_what_was_said() -> None:
+    _, steps = run(Script(BRING_MUG))
+    handled = [(step.target_id, step.destination_id) for step in steps]
+    assert handled == [("fridge", ""), ("fridge", ""), ("mug_1", ""), ("sofa", ""), ("mug_1", "sofa"), ("", "")]
+    assert {step.note for step in steps} == {""}
+
+
+def test_notes_of_the_parser_and_of_the_resolver() -> None:
+    plan = "Analysis: a\nSubtask: [Go to, can]\nModel: NoMaD\nSubtask: [End]\nModel: NoMaD"
+    _, steps = run(Script((plan, "What?", "Subtask: [End]")))
+    assert steps[0].target_id == "potted_meat_can_1"
+    assert steps[0].note == (
+        "a whole plan of 2 subtasks: the first was taken; "
+        "'can' is ambiguous; of potted_meat_can, tuna_fish_can it means potted_meat_can"
+    )
+    assert (steps[1].target_id, steps[1].note) == ("", "the reply names no subtask")
+
+
 def test_each_request_carries_the_past() -> None:
     backend = Script(BRING_MUG)
     _, steps = run(backend)

@@ -24,7 +24,7 @@ from homie_ros.parameters import ParameterError
 from homie_ros.waiting import ActionOutcome, send_goal
 from homie_skills.executor_node import ExecutorNode
 from support.graph import fresh_host
-from support.peers import Interference, Listener, ToyBridge, ToySkillServer, hang
+from support.peers import Interference, Listener, ToyBridge, ToySkillServer, hang, once_it_runs
 from support.toy_house import ToyWorld, house
 
 SECONDS = 60.0
@@ -97,6 +97,12 @@ def test_the_expert_does_case_1() -> None:
         assert [step.index for step in steps] == [1, 2, 3, 4, 5, 6, 7]
         assert [step.subtask.action for step in steps] == ["Go to", "Open", "Go to", "Pick", "Go to", "Put", "End"]
         assert all(step.success for step in steps)
+        assert [(step.target_id, step.destination_id) for step in steps[4:]] == [
+            ("fridge", ""),
+            ("potted_meat_can_1", "fridge"),
+            ("", ""),
+        ]
+        assert g.skills.seeds == [(3, step, 1) for step in range(1, 7) for _ in ("reset_arm", "skill")]
         assert list(steps[4].inventory_after) == ["green_can"]
         assert steps[1].prompt.startswith("You are a powerful")
         assert "(1) Go to, fridge(success) " in steps[1].prompt
@@ -154,15 +160,8 @@ def test_a_recording_that_runs_out_is_a_planner_failure(tmp_path: Path) -> None:
 def test_cancelling_an_episode_in_the_middle_of_a_skill() -> None:
     with graph(interfere=hang) as g:
         cancelled = threading.Event()
-
-        def cancel_in_the_middle() -> None:
-            g.skills.started.wait(SECONDS)
-            cancelled.set()
-
-        canceller = threading.Thread(target=cancel_in_the_middle)
-        canceller.start()
-        outcome = g.caller.run(cancelled)
-        canceller.join()
+        with once_it_runs(g.skills, cancelled.set):
+            outcome = g.caller.run(cancelled)
         assert outcome.canceled
         (result,) = g.listener.wait_for("episode/result")
         assert (result.outcome, result.steps) == ("cancelled", 0)

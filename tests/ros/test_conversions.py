@@ -1,4 +1,4 @@
-"""Every dataclass of the protocol survives the way through its message, and through serialization."""
+"""Every dataclass of the protocol survives the way through its message and back, and through serialization."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rclpy.serialization import deserialize_message, serialize_message
 
+from homie_core import from_messages as f
 from homie_core.episode import EpisodeInfo, EpisodeResult, Outcome, Step
 from homie_core.errors import ErrorCode, Fault, Phase
 from homie_core.subtask import Subtask
@@ -34,6 +35,9 @@ STEP = st.builds(
     analysis=TEXT,
     prompt=TEXT,
     raw_output=TEXT,
+    target_id=TEXT,
+    destination_id=TEXT,
+    note=TEXT,
     attempts=st.integers(0, 255),
     inventory_before=st.lists(TEXT, max_size=3).map(tuple),
     inventory_after=st.lists(TEXT, max_size=3).map(tuple),
@@ -84,51 +88,58 @@ def through_the_wire(message: Any) -> Any:
 
 @given(SUBTASK)
 def test_subtask(value: Subtask) -> None:
-    assert c.subtask_from_msg(through_the_wire(c.subtask_to_msg(value))) == value
+    assert f.subtask_from_msg(through_the_wire(c.subtask_to_msg(value))) == value
 
 
 @given(STEP)
 def test_step(value: Step) -> None:
-    assert c.step_from_msg(through_the_wire(c.step_to_msg(value, "e"))) == value
+    assert f.step_from_msg(through_the_wire(c.step_to_msg(value, "e"))) == value
 
 
 @given(INFO)
 def test_episode_info(value: EpisodeInfo) -> None:
-    assert c.episode_info_from_msg(through_the_wire(c.episode_info_to_msg(value))) == value
+    assert f.episode_info_from_msg(through_the_wire(c.episode_info_to_msg(value))) == value
 
 
 @given(RESULT)
 def test_episode_result(value: EpisodeResult) -> None:
-    assert c.episode_result_from_msg(through_the_wire(c.episode_result_to_msg(value, "e"))) == value
+    assert f.episode_result_from_msg(through_the_wire(c.episode_result_to_msg(value, "e"))) == value
 
 
 @given(FAULT)
 def test_fault(value: Fault) -> None:
-    assert c.fault_from_msg(through_the_wire(c.fault_to_msg(value, "e", 3, 1, 5))) == value
+    message = through_the_wire(c.fault_to_msg(value, "e", 3, 1, 5))
+    assert (message.code, message.feedback, message.phase, message.detail) == (
+        value.code,
+        value.feedback,
+        value.phase,
+        value.detail,
+    )
+    assert (message.episode_id, message.step, message.attempt, f.stamp_from_msg(message)) == ("e", 3, 1, 5)
 
 
 @given(OBJECT)
 def test_object_state(value: ObjectState) -> None:
-    assert c.object_state_from_msg(through_the_wire(c.object_state_to_msg(value))) == value
+    assert f.object_state_from_msg(through_the_wire(c.object_state_to_msg(value))) == value
 
 
 @given(st.lists(OBJECT, max_size=3), STAMP, NUMBER, NUMBER, st.floats(-3.1, 3.1))
 def test_world_state(objects: list[ObjectState], stamp: int, x: float, y: float, yaw: float) -> None:
     value = WorldState("home", stamp, tuple(objects), (x, y, yaw), "apple_1")
-    back = c.world_state_from_msg(through_the_wire(c.world_state_to_msg(value)))
+    back = f.world_state_from_msg(through_the_wire(c.world_state_to_msg(value)))
     assert (back.scene, back.stamp, back.objects, back.held) == (value.scene, value.stamp, value.objects, value.held)
     assert back.robot_pose == pytest.approx(value.robot_pose, abs=1e-9)
 
 
 def test_an_open_fraction_that_is_not_defined() -> None:
     thing = ObjectState("apple_1", "apple", Kind.OBJECT, (0, 0, 0))
-    assert math.isnan(c.object_state_from_msg(through_the_wire(c.object_state_to_msg(thing))).open_fraction)
+    assert math.isnan(f.object_state_from_msg(through_the_wire(c.object_state_to_msg(thing))).open_fraction)
 
 
 def test_score() -> None:
     metrics = {"success": 1.0, "task_progress": 0.5, "soft_error_rate": math.nan}
     message = through_the_wire(c.score_to_msg("e", "emmoe", metrics, ["node 1 matched"], steps=4, final=True))
-    assert c.metrics_from_msg(message) == pytest.approx(metrics, nan_ok=True)
+    assert f.metrics_from_msg(message) == pytest.approx(metrics, nan_ok=True)
     assert (message.benchmark, message.steps, message.final, list(message.explanation)) == (
         "emmoe",
         4,
@@ -137,17 +148,6 @@ def test_score() -> None:
     )
 
 
-def test_values_that_are_not_in_the_protocol_are_named() -> None:
-    step = c.step_to_msg(Step(1, Subtask("End"), True), "e")
-    step.error_code = "X9"
-    with pytest.raises(c.ConversionError, match="error_code is 'X9'; allowed: L1, L2"):
-        c.step_from_msg(step)
-    result = c.episode_result_to_msg(EpisodeResult(Outcome.ENDED, 1), "e")
-    result.outcome = "exploded"
-    with pytest.raises(c.ConversionError, match="outcome is 'exploded'"):
-        c.episode_result_from_msg(result)
-
-
 @given(st.floats(-math.pi + 1e-6, math.pi))
 def test_yaw(yaw: float) -> None:
-    assert c.yaw_of_quaternion(c.quaternion_of_yaw(yaw)) == pytest.approx(yaw, abs=1e-9)
+    assert f.yaw_of_quaternion(c.quaternion_of_yaw(yaw)) == pytest.approx(yaw, abs=1e-9)

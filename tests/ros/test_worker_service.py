@@ -15,6 +15,9 @@ from homie_ros.waiting import call_service
 from homie_ros.worker_service import WorkerService
 from support.graph import fresh_host
 
+CALLERS = 10
+"""As many requests at once as a service's default quality of service keeps; more may be lost on their way."""
+
 
 class Nested(HomieNode):
     """Answers `outer` by asking its own service `inner`: impossible without a worker."""
@@ -68,12 +71,12 @@ def test_many_callers_get_their_own_answers() -> None:
     with fresh_host() as host:
         host.add(Square)
         client = host.add(Caller).create_client(ResetEpisode, "square")
-        threads = [threading.Thread(target=ask, args=(client, number)) for number in range(20)]
+        threads = [threading.Thread(target=ask, args=(client, number)) for number in range(CALLERS)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join(30)
-    assert answers == {number: str(number**2) for number in range(20)}
+    assert answers == {number: str(number**2) for number in range(CALLERS)}
 
 
 def test_a_type_that_can_not_say_failure_needs_a_failure_response() -> None:

@@ -120,6 +120,24 @@ def test_a_failure_of_the_thread_reaches_every_waiter_with_its_cause(loop: Locks
         loop.submit(GripperCommand(0.1))
 
 
+class Unable(Endless):
+    """A command that cannot even begin."""
+
+    def start(self, world: MujocoWorld) -> Outcome | None:
+        raise ValueError("no such joint")
+
+
+def test_a_command_that_cannot_begin_fails_alone(loop: LockstepLoop) -> None:
+    running = loop.submit(Endless())
+    with pytest.raises(ValueError, match="no such joint"):
+        loop.submit(Unable()).wait(DEADLINE)
+    assert running.wait(DEADLINE) is CANCELLED
+    stopped = now(loop)
+    time.sleep(0.05)
+    assert now(loop) == stopped
+    assert loop.submit(JointTrajectoryCommand(["wrist_roll_joint"], [[2.0]], [0.5])).wait(DEADLINE).ok
+
+
 def test_close_fails_what_still_runs(house: House) -> None:
     loop = LockstepLoop(MujocoWorld(house))
     handle = loop.submit(Endless())

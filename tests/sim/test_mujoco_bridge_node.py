@@ -25,15 +25,10 @@ from tf2_msgs.msg import TFMessage
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from homie_core import fetch
+from homie_core.from_messages import planar_pose_from_msg, time_from_msg, world_state_from_msg
 from homie_core.world_state import WorldState
 from homie_ros import qos
-from homie_ros.conversions import (
-    header,
-    planar_pose_from_msg,
-    planar_pose_to_msg,
-    time_from_msg,
-    world_state_from_msg,
-)
+from homie_ros.conversions import header, planar_pose_to_msg
 from homie_ros.errors import InfrastructureError
 from homie_ros.homie_node import HomieNode
 from homie_ros.images import image_from_msg, jpeg_from_msg, views_from_msg
@@ -218,8 +213,10 @@ def test_time_stands_still_while_nothing_runs(client: Client) -> None:
 def test_feedback_comes_ten_times_a_simulated_second(client: Client) -> None:
     heard: list[Any] = []
     client.torso(0.2, 3.0, feedback=heard.append)
-    wait_until(lambda: len(heard) >= 28, 5, "feedback")
+    # The simulation may be much faster than this client: then it gets the latest ones.
+    wait_until(lambda: len(heard) >= 5, 5, "feedback")
     assert heard[0].joint_names == ["torso_lift_joint"]
+    assert all(time_from_msg(message.header.stamp) % 100_000_000 == 0 for message in heard)
     heights = [message.actual.positions[0] for message in heard]
     assert heights == sorted(heights)
 

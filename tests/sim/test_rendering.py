@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Iterator
 
+import mujoco
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from homie_sim.gl import choose_backend
 from homie_sim.house import House
 from homie_sim.rendering import (
     TOP_FOV,
@@ -16,6 +19,7 @@ from homie_sim.rendering import (
     TOP_WIDTH,
     VIEW_HEADINGS,
     RenderError,
+    Viewer,
     renderer_name,
     top_down_camera,
     view_cameras,
@@ -119,6 +123,30 @@ def test_a_driver_has_a_name(drawn: MujocoWorld) -> None:
     before = drawn.top_down()
     assert "OpenGL" in renderer_name()
     assert np.array_equal(drawn.top_down(), before)
+
+
+def test_a_driver_that_refuses_is_a_render_error(drawn: MujocoWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    freed: list[str] = []
+
+    class Context:
+        def __init__(self, width: int, height: int) -> None:
+            """An OpenGL context that opens, but is good for nothing."""
+
+        def make_current(self) -> None:
+            pass
+
+        def free(self) -> None:
+            freed.append("context")
+
+    def refuse(*details: object) -> None:
+        raise mujoco.FatalError("Offscreen framebuffer is not complete, error 0x8cdd")
+
+    backend = importlib.import_module(f"mujoco.{choose_backend()}")
+    monkeypatch.setattr(backend, "GLContext", Context)
+    monkeypatch.setattr(mujoco, "MjrContext", refuse)
+    with pytest.raises(RenderError, match="framebuffer is not complete"):
+        Viewer(drawn.model, drawn.house)
+    assert freed == ["context"]
 
 
 def test_drawing_is_counted(drawn: MujocoWorld) -> None:

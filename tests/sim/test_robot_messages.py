@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from homie_core import fetch
-from homie_ros.conversions import planar_pose_from_msg, time_from_msg, yaw_of_quaternion
+from homie_core.from_messages import planar_pose_from_msg, time_from_msg, yaw_of_quaternion
 from homie_sim import robot_messages
 from homie_sim.occupancy import OccupancyGrid
 from homie_sim.rendering import head_camera

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from homie_ros.conversions import time_from_msg
+from homie_core.from_messages import time_from_msg
 from homie_ros.images import jpeg_from_msg
 from homie_sim.video import PictureSender
 

@@ -15,6 +15,7 @@ from homie_skills.executor import (
     Cancelled,
     Check,
     Executor,
+    SkillCall,
     SkillResult,
     Unavailable,
     reconcile,
@@ -53,12 +54,14 @@ class Skills:
 
     result: Callable[[str], SkillResult] = lambda skill: SkillResult(True)
     calls: list[tuple[str, ...]] = field(default_factory=list)
+    seeds: list[tuple[int, int, int]] = field(default_factory=list)
     timeouts: list[float] = field(default_factory=list)
 
-    def execute(self, server: str, skill: str, object_id: str, receptacle_id: str, timeout: float) -> SkillResult:
-        self.calls.append((server, skill, object_id, receptacle_id))
-        self.timeouts.append(timeout)
-        answer = self.result(skill)
+    def execute(self, server: str, call: SkillCall) -> SkillResult:
+        self.calls.append((server, call.skill, call.object_id, call.receptacle_id))
+        self.seeds.append((call.seed, call.step, call.attempt))
+        self.timeouts.append(call.timeout)
+        answer = self.result(call.skill)
         return SkillResult(answer.success, answer.message, len(self.calls) * 1_000_000_000)
 
 
@@ -115,9 +118,25 @@ def test_an_arm_that_was_not_reset_is_told_and_the_try_is_made() -> None:
     assert done.detail == "the arm was not reset: no motion"
 
 
-def test_a_note_of_the_monitor_is_passed_on() -> None:
-    done = executor(Monitor(start=Check(object_id="drawer_1", note="the nearest of 3")), Skills()).execute(PICK)
-    assert done.detail == "the nearest of 3"
+def test_what_the_names_were_taken_for_is_passed_on() -> None:
+    start = Check(object_id="potted_meat_can_1", receptacle_id="drawer_1", note="drawer_1 is the nearest of 3")
+    for afters, success in (([Check()], True), ([LOST], False)):
+        done = executor(Monitor(start, afters), Skills()).execute(PUT)
+        assert done.success is success
+        assert (done.target_id, done.destination_id, done.note) == ("potted_meat_can_1", "drawer_1", start.note)
+
+
+def test_what_the_names_were_taken_for_is_told_of_a_subtask_that_may_not_start_too() -> None:
+    full = Check(FULL.code, FULL.feedback, object_id="potted_meat_can_1", note="'can' is ambiguous")
+    done = executor(Monitor(full), Skills()).execute(PICK)
+    assert (done.target_id, done.destination_id, done.note) == ("potted_meat_can_1", "", "'can' is ambiguous")
+
+
+def test_every_call_carries_seed_step_and_number_of_the_try() -> None:
+    skills = Skills()
+    assignment = Assignment(Subtask("Pick", "green can"), seed=2**63, step=4)
+    executor(Monitor(afters=[AGAIN, Check()]), skills).execute(assignment)
+    assert skills.seeds == [(2**63, 4, 1), (2**63, 4, 1), (2**63, 4, 2), (2**63, 4, 2)]
 
 
 def test_end_needs_nobody() -> None:

@@ -24,7 +24,7 @@ from homie_ros.parameters import ParameterError
 from homie_ros.waiting import ActionOutcome, send_goal, wait_until
 from homie_skills.executor_node import ExecutorNode
 from support.graph import fresh_host
-from support.peers import Failure, Interference, ToyBridge, ToySkillServer, drop, fail, hang, lose_robot
+from support.peers import Failure, Interference, ToyBridge, ToySkillServer, drop, fail, hang, lose_robot, once_it_runs
 from support.toy_house import ToyWorld, house, stand_at
 
 CAN = "potted_meat_can_1"
@@ -43,7 +43,7 @@ class Caller(HomieNode):
     def send(
         self, subtask: messages.Subtask, inventory: tuple[str, ...] = (), cancelled: threading.Event | None = None
     ) -> ActionOutcome[ExecuteSubtask.Result]:
-        goal = ExecuteSubtask.Goal(episode_id="e1", step=1, subtask=subtask, inventory=list(inventory))
+        goal = ExecuteSubtask.Goal(episode_id="e1", seed=9, step=2, subtask=subtask, inventory=list(inventory))
         return send_goal(self.client, goal, SECONDS, feedback=self._note, cancelled=cancelled)
 
     def _note(self, feedback: ExecuteSubtask.Feedback) -> None:
@@ -77,6 +77,7 @@ def test_a_subtask_is_carried_out() -> None:
         assert list(result.inventory) == ["green can"]
         assert result.stamp.sec == 1
         assert not result.infrastructure_failure
+        assert (result.target_id, result.destination_id, result.note) == (CAN, "", "")
         assert g.skills.goals == [("reset_arm", "", ""), ("pick", CAN, "")]
         assert g.bridge.world.state.held == CAN
         wait_until(lambda: len(g.caller.phases) == 3, SECONDS, "the feedback")
@@ -91,7 +92,16 @@ def test_a_put_names_object_and_place() -> None:
         ).result
         assert result.success
         assert list(result.inventory) == []
+        assert (result.target_id, result.destination_id) == (CAN, "brown_table")
         assert g.skills.goals[-1] == ("put", CAN, "brown_table")
+
+
+def test_an_ambiguous_name_is_told_about() -> None:
+    with graph() as g:
+        result = g.caller.send(messages.Subtask(action="Pick", target="can")).result
+        assert result.success
+        assert result.target_id == CAN
+        assert result.note == "'can' is ambiguous; of potted_meat_can, tuna_fish_can it means potted_meat_can"
 
 
 def test_a_failed_check_moves_nothing() -> None:
@@ -110,6 +120,7 @@ def test_three_failures_are_too_difficult() -> None:
         assert result.feedback == "Unable to pick, the subtask is too difficult to perform"
         assert "no grasp (711)" in result.detail
         assert [skill for skill, _, _ in g.skills.goals] == ["reset_arm", "pick"] * 3
+        assert g.skills.seeds == [(9, 2, attempt) for attempt in (1, 1, 2, 2, 3, 3)]
 
 
 def test_an_object_dropped_while_putting_is_missing_and_not_tried_again() -> None:
@@ -130,15 +141,8 @@ def test_an_object_dropped_while_putting_is_missing_and_not_tried_again() -> Non
 def test_cancelling_a_subtask_cancels_its_skill() -> None:
     with graph(hang) as g:
         cancelled = threading.Event()
-
-        def cancel_in_the_middle() -> None:
-            g.skills.started.wait(SECONDS)
-            cancelled.set()
-
-        canceller = threading.Thread(target=cancel_in_the_middle)
-        canceller.start()
-        outcome = g.caller.send(PICK, cancelled=cancelled)
-        canceller.join()
+        with once_it_runs(g.skills, cancelled.set):
+            outcome = g.caller.send(PICK, cancelled=cancelled)
         assert outcome.canceled
         assert g.skills.goals == [("reset_arm", "", ""), ("pick", CAN, "")]
         assert g.bridge.world.state.held == ""
@@ -195,7 +199,8 @@ def test_a_skill_server_that_is_killed_is_an_infrastructure_failure(monkeypatch:
         host.add(ExecutorNode)
         caller = host.add(Caller)
         command = [sys.executable, "-c", HANGING_SERVER, str(domain.id)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as server:
 
             def kill_in_the_middle() -> None:
                 if server.stdout is not None:

@@ -14,18 +14,22 @@ from homie_msgs.srv import GetWorldState
 from rclpy.action import ActionClient
 from std_msgs.msg import String
 
+from homie_core import fetch
+from homie_core.from_messages import time_from_msg
 from homie_core.world_state import WorldState
 from homie_ros import qos
-from homie_ros.conversions import time_from_msg, world_state_to_msg
+from homie_ros.conversions import world_state_to_msg
 from homie_ros.homie_node import HomieNode
 from homie_ros.node_host import NodeHost
 from homie_ros.parameters import ParameterError
 from homie_ros.waiting import ActionOutcome, send_goal
 from homie_ros.worker_service import WorkerService
+from homie_sim.world import MujocoWorld
 from homie_skills import m3_node
-from homie_skills.m3 import SkillOutcome
-from homie_skills.m3_node import GoalSeeds, M3Node
+from homie_skills.m3 import M3, SkillOutcome
+from homie_skills.m3_node import M3Node, seed_of
 from homie_skills.robot import CommandRejected, Robot, SkillCancelled, SkillError, SkillErrorCode
+from support.direct_robot import DirectRobot
 from support.graph import fresh_host
 
 
@@ -101,13 +105,20 @@ class Setup:
         self.world = host.add(World)
         if description:
             self.world.describe(description)
-        self.server = host.add(M3Node, parameters={"seed": 4, "world_seconds": 3.0 if description else 0.3})
+        self.server = host.add(M3Node, parameters={"world_seconds": 3.0 if description else 0.3})
         self.client = host.add(lambda **options: HomieNode("client", **options))
         self.action = ActionClient(self.client, ExecuteSkill, "skills/m3/execute")
 
-    def execute(self, target: str = "apple_1", skill: str = "pick", **keywords: Any) -> ActionOutcome[Any]:
-        goal = ExecuteSkill.Goal(skill=skill, object=target, timeout=60.0)
-        return send_goal(self.action, goal, 60, **keywords)
+    def execute(
+        self,
+        target: str = "apple_1",
+        skill: str = "pick",
+        feedback: Callable[[Any], None] | None = None,
+        cancelled: threading.Event | None = None,
+        **fields: Any,
+    ) -> ActionOutcome[Any]:
+        goal = ExecuteSkill.Goal(skill=skill, object=target, timeout=60.0, **fields)
+        return send_goal(self.action, goal, 60, feedback=feedback, cancelled=cancelled)
 
 
 @pytest.fixture(autouse=True)
@@ -197,27 +208,51 @@ def test_planners_are_made_anew_only_for_another_world(setup: Setup) -> None:
     assert [m3.mjcf for m3 in StandIn.made] == ["a house", "another house"]
 
 
-def test_the_same_goal_in_the_same_state_gives_the_same_random_numbers(setup: Setup) -> None:
-    def episode() -> list[float]:
-        for stamp, target in ((0, "apple_1"), (5, "apple_1"), (5, "apple_1"), (9, "bowl_1")):
-            setup.world.now = stamp
-            setup.execute(target)
-        return StandIn.made[0].numbers[-4:]
+GOALS: tuple[dict[str, Any], ...] = (
+    {"skill": "reset_arm", "seed": 3, "step": 1, "attempt": 1},
+    {"skill": "pick", "seed": 3, "step": 1, "attempt": 1},
+    {"skill": "pick", "seed": 3, "step": 1, "attempt": 2},
+    {"skill": "pick", "seed": 3, "step": 2, "attempt": 1},
+    {"skill": "pick", "seed": 4, "step": 1, "attempt": 1},
+    {"skill": "pick", "seed": 2**32 + 3, "step": 1, "attempt": 1},
+    {"skill": "pick", "seed": 2**64 - 1, "step": 2**32 - 1, "attempt": 255},
+)
 
-    first = episode()
-    assert episode() == first
-    assert len(set(first)) == 4
+
+def test_what_was_asked_before_does_not_change_the_random_numbers(setup: Setup) -> None:
+    def number(goal: dict[str, Any]) -> float:
+        setup.execute(**goal)
+        return StandIn.made[0].numbers[-1]
+
+    first = [number(goal) for goal in GOALS]
+    assert len(set(first)) == len(GOALS)
+    setup.execute("refused", seed=8)
+    assert [number(goal) for goal in reversed(GOALS)] == first[::-1]
 
 
-def test_goal_seeds() -> None:
-    goal = ExecuteSkill.Goal(skill="pick", object="apple_1")
-    seeds = GoalSeeds(3)
+def test_the_random_numbers_are_those_of_the_goal_alone() -> None:
+    def number(**fields: Any) -> int:
+        return int(seed_of(ExecuteSkill.Goal(**fields)).generate_state(1)[0])
 
-    def number(sequence: np.random.SeedSequence) -> int:
-        return int(sequence.generate_state(1)[0])
+    assert number(**GOALS[1]) == number(**GOALS[1], object="apple_1", receptacle="sofa", timeout=3.0)
+    assert number(**GOALS[1]) == 3422639514  # the same on every machine, in every version
 
-    first, again, later = (number(seeds.next(stamp, goal)) for stamp in (0, 0, 5))
-    assert len({first, again, later}) == 3
-    assert number(GoalSeeds(3).next(0, goal)) == first
-    assert number(GoalSeeds(4).next(0, goal)) != first
-    assert number(GoalSeeds(3).next(0, ExecuteSkill.Goal(skill="pick", object="bowl_1"))) != first
+
+def test_the_real_skills_move_the_same_whatever_they_did_before(world: MujocoWorld, mjcf: str) -> None:
+    rng = np.random.default_rng(0)
+    m3 = M3(DirectRobot(world), mjcf, fetch.mesh_assets(), rng)
+
+    def episode(seed: int, *calls: tuple[str, str]) -> list[tuple[SkillOutcome, int, list[float]]]:
+        world.reset(seed)
+        ends = []
+        for step, (skill, target) in enumerate(calls, start=1):
+            goal = ExecuteSkill.Goal(skill=skill, object=target, seed=seed, step=step, attempt=1)
+            rng.bit_generator.state = np.random.PCG64(seed_of(goal)).state
+            ends.append((m3.execute(skill, target), world.stamp, world.data.qpos.tolist()))
+        return ends
+
+    wanted = ("open", "fridge"), ("pick", "potted_meat_can_1")
+    first = episode(5, *wanted)
+    assert all(outcome.success for outcome, _, _ in first)
+    episode(6, ("pick", "apple_1"), ("go_to", "sofa"))
+    assert episode(5, *wanted) == first

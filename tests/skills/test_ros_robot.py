@@ -18,16 +18,11 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
+from homie_core.from_messages import planar_pose_from_msg
 from homie_core.world_state import WorldState
 from homie_ros import qos
 from homie_ros.action_server import GoalEnd, RunningGoal, WhenBusy, WorkerActionServer
-from homie_ros.conversions import (
-    header,
-    planar_pose_from_msg,
-    planar_pose_to_msg,
-    quaternion_of_yaw,
-    world_state_to_msg,
-)
+from homie_ros.conversions import header, planar_pose_to_msg, quaternion_of_yaw, world_state_to_msg
 from homie_ros.homie_node import HomieNode
 from homie_ros.node_host import NodeHost
 from homie_ros.worker_service import WorkerService

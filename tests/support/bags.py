@@ -7,7 +7,6 @@ import json
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -28,12 +27,14 @@ Picture = NDArray[np.uint8]
 
 
 @cache
-def typestore() -> Typestore:
-    """Jazzy's types and homie_msgs."""
+def typestore(*left_out: str) -> Typestore:
+    """Jazzy's types and homie_msgs, without the fields of these names: as they were before they had them."""
     store = get_typestore(Stores.ROS2_JAZZY)
     types = {}
     for path in sorted(MESSAGES.glob("*.msg")):
-        types.update(get_types_from_msg(path.read_text(), f"homie_msgs/msg/{path.stem}"))
+        lines = path.read_text().splitlines()
+        text = "\n".join(line for line in lines if line.split()[1:2] not in [[name] for name in left_out])
+        types.update(get_types_from_msg(text, f"homie_msgs/msg/{path.stem}"))
     store.register(types)
     return store
 
@@ -65,7 +66,7 @@ def header(stamp: int) -> Any:
 
 
 class BagFixture:
-    """A bag that is being written; messages are a millisecond apart."""
+    """A bag that is being written; messages are a millisecond apart, and without the fields that are left out."""
 
     def __init__(
         self,
@@ -74,7 +75,9 @@ class BagFixture:
         storage: StoragePlugin = StoragePlugin.MCAP,
         compress: bool = True,
         writer: Writer | None = None,
+        left_out: tuple[str, ...] = (),
     ) -> None:
+        self._store = typestore(*left_out)
         self._namespace = namespace
         self._writer = writer or Writer(folder, version=9, storage_plugin=storage)
         if compress and writer is None and storage is StoragePlugin.MCAP:
@@ -86,20 +89,18 @@ class BagFixture:
         self._writer.open()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *details: object) -> None:
         self._writer.close()
 
     def write(self, topic: str, value: Any) -> None:
         """Append one message."""
-        self.write_raw(topic, value.__msgtype__, bytes(typestore().serialize_cdr(value, value.__msgtype__)))
+        self.write_raw(topic, value.__msgtype__, bytes(self._store.serialize_cdr(value, value.__msgtype__)))
 
     def write_raw(self, topic: str, type_name: str, data: bytes) -> None:
         """Append one message that is serialized already."""
         name = f"{self._namespace}/{topic}"
         if name not in self._connections:
-            self._connections[name] = self._writer.add_connection(name, type_name, typestore=typestore())
+            self._connections[name] = self._writer.add_connection(name, type_name, typestore=self._store)
         self._time += 1_000_000
         self._writer.write(self._connections[name], self._time, data)
 

@@ -12,7 +12,7 @@ from homie_core.inventory import Inventory
 from homie_core.subtask import Subtask
 from homie_core.vocabulary import EMMOE
 from homie_core.world_state import WorldState
-from homie_monitor.checks import Checker, Claim
+from homie_monitor.checks import Checker, Claim, Targets
 from homie_planner.loop import Executed, Observed
 from support.toy_house import ToyWorld
 
@@ -42,17 +42,19 @@ class InstantPorts:
         if self.disturb is not None:
             self.disturb(step, self.world)
         permission = self.checker.before(subtask, inventory, self.world.state)
+        targets = permission.targets
         if permission.fault is not None:
-            return self._executed(subtask, inventory, permission.fault, 0)
+            return self._executed(subtask, inventory, targets, permission.fault, 0)
         verb = EMMOE.verb(subtask.action)
         if verb is None or verb.skill is None:
             raise ValueError(f"the checks let pass {subtask}")
-        targets = permission.targets
         self.world.act(verb.skill, targets.object_id, targets.receptacle_id)
         verdict = self.checker.after(subtask, targets, inventory, self.world.state, Claim(True))
-        return self._executed(subtask, inventory, verdict.fault, 1)
+        return self._executed(subtask, inventory, targets, verdict.fault, 1)
 
-    def _executed(self, subtask: Subtask, inventory: Inventory, fault: Fault | None, attempts: int) -> Executed:
+    def _executed(
+        self, subtask: Subtask, inventory: Inventory, targets: Targets, fault: Fault | None, attempts: int
+    ) -> Executed:
         code = None if fault is None else fault.code
         return Executed(
             success=fault is None,
@@ -61,6 +63,9 @@ class InstantPorts:
             attempts=attempts,
             inventory=inventories.update(inventory, subtask, fault is None, code),
             stamp=self.world.state.stamp,
+            target_id=targets.object_id,
+            destination_id=targets.receptacle_id,
+            note=targets.note,
         )
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -72,6 +73,8 @@ class ToySkillServer(HomieNode):
     def __init__(self, *, bridge: ToyBridge, interfere: Interference | None = None, **options: Any) -> None:
         super().__init__("m3_skill_server", **options)
         self.goals: list[tuple[str, str, str]] = []
+        self.seeds: list[tuple[int, int, int]] = []
+        """Seed, step and number of the try of each goal."""
         self.started = threading.Event()
         """Set when a skill other than the arm reset begins."""
         self._bridge = bridge
@@ -81,6 +84,7 @@ class ToySkillServer(HomieNode):
     def _execute(self, goal: RunningGoal) -> GoalEnd:
         request = goal.request
         self.goals.append((request.skill, request.object, request.receptacle))
+        self.seeds.append((request.seed, request.step, request.attempt))
         failure: Failure | None = None
         if request.skill != "reset_arm":
             self.started.set()
@@ -102,6 +106,20 @@ def hang(goal: ExecuteSkill.Goal, cancelled: threading.Event) -> Failure | None:
     """A skill that goes on until it is cancelled."""
     wait_until(cancelled.is_set, WAIT_SECONDS, "the skill to be cancelled")
     return None
+
+
+@contextmanager
+def once_it_runs(server: ToySkillServer, action: Callable[[], None]) -> Iterator[None]:
+    """During this block something happens as soon as a skill has begun."""
+
+    def wait() -> None:
+        if server.started.wait(WAIT_SECONDS):
+            action()
+
+    waiting = threading.Thread(target=wait, daemon=True)
+    waiting.start()
+    yield
+    waiting.join(WAIT_SECONDS)
 
 
 def fail(goal: ExecuteSkill.Goal, cancelled: threading.Event) -> Failure | None:

@@ -29,6 +29,15 @@ def clean_environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name != "ROS_DOMAIN_ID"}
 
 
+def alive(pid: int) -> bool:
+    """Whether there is a process with this id."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
 def only_run(runs: Path) -> Path:
     (folder,) = runs.iterdir()
     return folder

@@ -9,6 +9,28 @@ from homie_core.errors import ErrorCode
 from homie_core.inventory import Inventory, update
 from homie_core.subtask import parse_brackets
 
+APPENDIX_C_1 = """(1) [Go to, kitchen](success)
+(2) [Open, drawer](success)
+(3) [Put, short_can, drawer](fail)
+(4) [Go to, kitchen_counter](success)
+(5) [Put, short_can, kitchen_counter](fail)
+(6) [Go to, drawer](success)
+(7) [Put, short_can, drawer](fail)
+(8) [Go to, kitchen_counter](success)
+(9) [Put, short_can, kitchen_counter](fail)
+(10) [Go to, drawer](success)
+(11) [Put, short_can, drawer](fail)
+(12) [Go to, kitchen_counter](success)
+(13) [Put, short_can, kitchen_counter](fail)
+(14) [Go to, drawer](success)
+(15) [Put, short_can, drawer](fail)
+(16) [Go to, kitchen_counter](success)
+(17) [Put, short_can, kitchen_counter](fail)
+(18) [Go to, drawer](success)
+(19) [Put, short_can, drawer](fail)
+(20) [Go to, kitchen_counter](success)"""
+"""The unfinished run of the paper's appendix C.1."""
+
 _LINE = re.compile(r"\(\d+\)\s*\[?(?P<inside>[^\[\]()]*)\]?\s*(?:\((?P<result>success|fail)\))?")
 
 

@@ -13,20 +13,12 @@ import pytest
 
 from homie_core.episode import Outcome
 from homie_eval.bag import read_bag
-from support.system_support import clean_environment, demo_command, only_run
+from support.system_support import alive, clean_environment, demo_command, only_run
 
 
 def _children(pid: int) -> list[int]:
     listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], check=False, capture_output=True, text=True)
     return [int(line) for line in listed.stdout.split()]
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 @contextmanager
@@ -59,7 +51,7 @@ def test_ctrl_c(layout: list[str], tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         output, _ = process.communicate(timeout=60)
         assert process.returncode == 130, output
-    assert not any(map(_alive, nodes))
+    assert not any(map(alive, nodes))
     bag = only_run(tmp_path) / "bag"
     (trajectory,) = read_bag(bag).trajectories
     assert len(trajectory.steps) >= 2
@@ -80,13 +72,13 @@ def test_ctrl_c(layout: list[str], tmp_path: Path) -> None:
 def test_a_node_that_dies(victim: str, tmp_path: Path) -> None:
     with _running(tmp_path, "--processes") as process:
         nodes = _children(process.pid)
-        (pid,) = [node for node in nodes if victim in Path(f"/proc/{node}/cmdline").read_text()]
+        (pid,) = [node for node in nodes if f"/{victim}\0" in Path(f"/proc/{node}/cmdline").read_text()]
         began = time.monotonic()
         os.kill(pid, signal.SIGKILL)
         output, _ = process.communicate(timeout=90)
         assert time.monotonic() - began < 60
         assert process.returncode == 1, output
-    assert not any(map(_alive, nodes))
+    assert not any(map(alive, nodes))
     (trajectory,) = read_bag(only_run(tmp_path) / "bag").trajectories
     assert trajectory.result is not None
     assert trajectory.result.outcome is Outcome.INFRASTRUCTURE_FAILURE

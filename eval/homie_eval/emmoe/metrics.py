@@ -170,8 +170,7 @@ def score_episode(trajectory: Trajectory, task: Task) -> EpisodeScore:
 
 
 def _progress(paths: Sequence[KeyPath], steps: Sequence[Step], state: WorldState | None) -> Progress:
-    present = None if state is None else frozenset(thing.category for thing in state.objects)
-    return task_progress(paths, steps, present)
+    return task_progress(paths, steps, None if state is None else state.categories)
 
 
 def _path_weight(expert: int, real: int) -> Value:

@@ -20,5 +20,5 @@ setup(
         ]
     },
     license="Apache-2.0",
-    description="Low-level skills of Homie: the executor of subtasks and the skill servers that carry them out on a robot.",
+    description="Low-level skills of Homie: the executor of subtasks and the skill servers that carry them out.",
 )

@@ -36,16 +36,21 @@ _STEEL = (0.72, 0.73, 0.75)
 _SHADOW = (0.22, 0.21, 0.20)
 
 
-class Counter(Furniture):
+class KitchenUnit(Furniture):
+    """A cupboard under a worktop: units that stand side by side match."""
+
+    depth: Length = 0.60
+    height: Length = 0.85
+    color: Rgb = (0.93, 0.91, 0.85)
+    top_color: Rgb = (0.42, 0.40, 0.38)
+
+
+class Counter(KitchenUnit):
     """A worktop over cupboards with ``drawers`` drawers in a row just below the top."""
 
     type: Literal["counter"] = "counter"
-    depth: Length = 0.60
     width: Length = 1.5
-    height: Length = 0.85
     drawers: Annotated[int, Field(ge=1, le=8)] = 3
-    color: Rgb = (0.93, 0.91, 0.85)
-    top_color: Rgb = (0.42, 0.40, 0.38)
 
     def container_ids(self) -> tuple[str, ...]:
         return tuple(f"{self.id}/drawer_{number}" for number in range(1, self.drawers + 1))
@@ -108,16 +113,12 @@ class Counter(Furniture):
         add_handle(drawer, container, (_FRONT, 0, _DRAWER_HEIGHT / 2), min(0.16, cell / 2), upright=False)
 
 
-class Sink(Furniture):
+class Sink(KitchenUnit):
     """A cupboard with a steel basin of ``basin_depth`` in its worktop, and a tap at the back."""
 
     type: Literal["sink"] = "sink"
-    depth: Length = 0.60
     width: Length = 0.80
-    height: Length = 0.85
     basin_depth: Length = 0.17
-    color: Rgb = (0.93, 0.91, 0.85)
-    top_color: Rgb = (0.42, 0.40, 0.38)
 
     def build(self, body: mujoco.MjsBody, palette: Palette) -> None:
         lacquer = palette.plain(self.color, gloss=0.3)

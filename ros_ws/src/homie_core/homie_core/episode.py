@@ -57,7 +57,12 @@ class EpisodeInfo:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One executed step, counted from 1. ``success`` was judged from the world."""
+    """One executed step, counted from 1. ``success`` was judged from the world.
+
+    ``target_id`` and ``destination_id`` are what the subtask's words were taken for: things in the world, or canonical
+    names where nobody may look at it; empty if not known. ``note`` is one line for people: what had to be overlooked to
+    read the planner's reply, and how ambiguous names were understood.
+    """
 
     index: int
     subtask: Subtask
@@ -67,6 +72,9 @@ class Step:
     analysis: str = ""
     prompt: str = ""
     raw_output: str = ""
+    target_id: str = ""
+    destination_id: str = ""
+    note: str = ""
     attempts: int = 0
     inventory_before: tuple[str, ...] = ()
     inventory_after: tuple[str, ...] = ()

@@ -32,33 +32,29 @@ class Phase(StrEnum):
     AFTER = "after"
 
 
+_SENTENCES = {
+    ErrorCode.HAND_FULL: "Unable to {verb}, the hand is full",
+    ErrorCode.HAND_EMPTY: "Unable to {verb}, the hand is empty",
+    ErrorCode.CONTAINER_CLOSED: "Unable to {verb}, the {name} is closed, you should open it first",
+    ErrorCode.NOT_INTERACTIVE: "Can not {verb} {name}! Please choose another object",
+    ErrorCode.TOO_FAR: "Unable to {verb}, the target is far away",
+    ErrorCode.TOO_CLOSE: "Unable to {verb}, the target is too close",
+    ErrorCode.NOT_IN_LIST: "{name} is not in the action list! You should only choose actions in the list.",
+    ErrorCode.UNKNOWN_TARGET: "{name} does not exist! Please choose another object",
+    ErrorCode.TOO_DIFFICULT: "Unable to {verb}, the subtask is too difficult to perform",
+    ErrorCode.OBJECT_MISSING: "Unable to {verb}, and the object is missing",
+}
+
+
 def feedback(code: ErrorCode, action: str, name: str = "") -> str:
     """The sentence that the planner reads for ``code``.
 
-    ``action`` is the verb as the planner wrote it and ``name`` the target, place or model that the sentence is about.
+    ``action`` is the verb as the planner wrote it and ``name`` the target, place or model that the sentence is about;
+    without a name F1 is about the verb itself.
     """
-    verb = action.strip().lower()
-    match code:
-        case ErrorCode.HAND_FULL:
-            return f"Unable to {verb}, the hand is full"
-        case ErrorCode.HAND_EMPTY:
-            return f"Unable to {verb}, the hand is empty"
-        case ErrorCode.CONTAINER_CLOSED:
-            return f"Unable to {verb}, the {name} is closed, you should open it first"
-        case ErrorCode.NOT_INTERACTIVE:
-            return f"Can not {verb} {name}! Please choose another object"
-        case ErrorCode.TOO_FAR:
-            return f"Unable to {verb}, the target is far away"
-        case ErrorCode.TOO_CLOSE:
-            return f"Unable to {verb}, the target is too close"
-        case ErrorCode.NOT_IN_LIST:
-            return f"{name or action} is not in the action list! You should only choose actions in the list."
-        case ErrorCode.UNKNOWN_TARGET:
-            return f"{name} does not exist! Please choose another object"
-        case ErrorCode.TOO_DIFFICULT:
-            return f"Unable to {verb}, the subtask is too difficult to perform"
-        case ErrorCode.OBJECT_MISSING:
-            return f"Unable to {verb}, and the object is missing"
+    if code is ErrorCode.NOT_IN_LIST:
+        name = name or action
+    return _SENTENCES[code].format(verb=action.strip().lower(), name=name)
 
 
 @dataclass(frozen=True, slots=True)

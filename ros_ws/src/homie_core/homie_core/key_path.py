@@ -9,17 +9,24 @@ written one by one (the ``keypath.json`` of EMMOE-100) or with groups that expan
     - "[End]"
 
 **Matching.** One greedy pass over the steps, in order: a successful step that equals the next node of the path consumes
-it; a step consumes at most one node; other steps are free. Names are compared by canonical category. For Go to, the
-kitchen, its counter, its sink and its drawers are one place (the paper's example needs "Go to kitchen" to count for "Go
-to drawer"). Everywhere else they differ: "Put in sink" does not satisfy "Put in drawer", as it did in the original.
-End matches by its verb alone.
+it; a step consumes at most one node; other steps are free. Names are compared by canonical category, and by number
+where the node has one. For Go to, the kitchen, its counter, its sink and its drawers are one place (the paper's example
+needs "Go to kitchen" to count for "Go to drawer"). Everywhere else they differ: "Put in sink" does not satisfy "Put in
+drawer", as it did in the original. End matches by its verb alone.
+
+**What of a step is compared.** What was done, where that is known: if every name of the step was resolved to a thing of
+the scene (``Step.target_id``, ``Step.destination_id``), the categories and numbers of these things count and the words
+do not. An ambiguous name in the key path then accepts any of its candidates: whoever picked the soup can has picked a
+can. Otherwise the words count, on both sides: an ambiguous name means its first candidate in the scene, and in a Put
+what is in the hand if it can. What is in the scene comes from a world state of the episode; without one the words count
+and an ambiguous name means its first candidate.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import permutations, product
@@ -29,7 +36,7 @@ from homie_core import names
 from homie_core.episode import Step
 from homie_core.names import Role
 from homie_core.subtask import Subtask, SubtaskError, parse_brackets
-from homie_core.vocabulary import EMMOE
+from homie_core.vocabulary import EMMOE, END, GO_TO, PUT
 
 MAX_KEY_PATHS = 5000
 """Most alternatives that the groups of one task may expand to."""
@@ -43,20 +50,27 @@ class KeyPathError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """What of a subtask is compared: for End nothing but the verb. A number of None is any instance."""
+    """What of a subtask is compared: for End nothing but the verb. A number of None is any instance.
+
+    ``targets`` and ``destinations`` are every category that the names may mean. ``by_things`` tells of a step that its
+    categories are those of the things that were handled, not of words.
+    """
 
     verb: str
     target: str = ""
     destination: str = ""
     target_number: int | None = None
     destination_number: int | None = None
+    targets: tuple[str, ...] = ()
+    destinations: tuple[str, ...] = ()
+    by_things: bool = False
 
     def accepts(self, step: Pattern) -> bool:
         """Whether the step, itself as a pattern, satisfies this node."""
         return (
             self.verb == step.verb
-            and self.target == step.target
-            and self.destination == step.destination
+            and (self.target == step.target or (step.by_things and step.target in self.targets))
+            and (self.destination == step.destination or (step.by_things and step.destination in self.destinations))
             and self.target_number in (None, step.target_number)
             and self.destination_number in (None, step.destination_number)
         )
@@ -91,7 +105,7 @@ class Progress:
 
 
 def pattern(subtask: Subtask, present: frozenset[str] | None = None, in_hand: str = "") -> Pattern:
-    """What of ``subtask`` is compared.
+    """What of the words of ``subtask`` is compared.
 
     ``present`` are the categories of the scene: an ambiguous name means the first candidate among them, as it did for
     the executor. ``in_hand`` is the name under which the held object was picked: a Put names that object if it can.
@@ -101,15 +115,14 @@ def pattern(subtask: Subtask, present: frozenset[str] | None = None, in_hand: st
 
 @lru_cache(maxsize=65536)
 def _pattern(action: str, target: str, destination: str, present: frozenset[str] | None, in_hand: str) -> Pattern:
-    verb = EMMOE.verb(action)
-    kind = verb.name if verb else action.strip().lower()
-    if kind == "End":
+    kind = _kind(action)
+    if kind == END.name:
         return Pattern(kind)
     target_name, destination_name = names.parse(target), names.parse(destination)
     category = names.canonical(target, present)
-    if kind == "Go to" and names.place(category):
-        return Pattern(kind, names.place(category))
-    if kind == "Put":
+    if kind == GO_TO.name and names.place(category):
+        return Pattern(kind, names.place(category), targets=_places(target_name.categories))
+    if kind == PUT.name:
         held = names.canonical(in_hand, present)
         category = held if held in target_name.categories else category
     return Pattern(
@@ -118,29 +131,57 @@ def _pattern(action: str, target: str, destination: str, present: frozenset[str]
         names.canonical(destination, present, Role.PUT_PLACE),
         target_name.number,
         destination_name.number,
+        _places(target_name.categories) if kind == GO_TO.name else target_name.categories,
+        tuple(names.canonical(each, role=Role.PUT_PLACE) for each in destination_name.categories),
     )
 
 
-def task_progress(paths: Sequence[KeyPath], steps: Sequence[Step], present: Collection[str] | None = None) -> Progress:
+@lru_cache(maxsize=1024)
+def _kind(action: str) -> str:
+    verb = EMMOE.verb(action)
+    return verb.name if verb else action.strip().lower()
+
+
+def _places(categories: tuple[str, ...]) -> tuple[str, ...]:
+    """What going to a thing of one of ``categories`` is as good as."""
+    return tuple(dict.fromkeys(names.place(category) or category for category in categories))
+
+
+def _step_pattern(step: Step, things: Mapping[str, str], present: frozenset[str] | None) -> Pattern:
+    """What of a step is compared: the things that it handled, else its words."""
+    in_hand = step.inventory_before[-1] if step.inventory_before else ""
+    return _pattern_of_things(step, things) or pattern(step.subtask, present, in_hand)
+
+
+def _pattern_of_things(step: Step, things: Mapping[str, str]) -> Pattern | None:
+    """The step by what it handled; None if one of its names was not resolved to a thing of the scene."""
+    kind = _kind(step.subtask.action)
+    target = things.get(step.target_id)
+    destination = things.get(step.destination_id) if kind == PUT.name else ""
+    if target is None or destination is None:
+        return None
+    if kind == GO_TO.name and names.place(target):
+        return Pattern(kind, names.place(target), by_things=True)
+    numbers = names.instance_number(step.target_id), names.instance_number(step.destination_id)
+    return Pattern(kind, target, destination, *numbers, by_things=True)
+
+
+def task_progress(paths: Sequence[KeyPath], steps: Sequence[Step], things: Mapping[str, str] | None = None) -> Progress:
     """The best progress over all key paths (equation 1); of equal ones that with most nodes, then the first.
 
     Args:
         paths: at least one, none empty.
         steps: the trajectory, in order.
-        present: the categories of things in the scene, for ambiguous names.
+        things: those of the scene, id to category (`WorldState.categories`); None if they are not known.
 
     Raises:
         ValueError: there is no key path, or an empty one.
     """
     if not paths or not all(paths):
         raise ValueError("task progress needs at least one key path, and none may be empty")
-    scene = None if present is None else frozenset(present)
-    done = [
-        (step.index, pattern(step.subtask, scene, step.inventory_before[-1] if step.inventory_before else ""))
-        for step in steps
-        if step.success
-    ]
-    matched = (Progress(path, _match(_compiled(path, scene), done)) for path in paths)
+    present = None if things is None else frozenset(things.values())
+    done = [(step.index, _step_pattern(step, things or {}, present)) for step in steps if step.success]
+    matched = (Progress(path, _match(_compiled(path, present), done)) for path in paths)
     return max(matched, key=lambda progress: (progress.value, len(progress.steps)))
 
 

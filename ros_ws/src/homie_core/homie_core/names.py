@@ -96,8 +96,9 @@ def known_categories() -> frozenset[str]:
 
 
 def _words(text: str) -> list[str]:
+    """The words of ``text`` without articles and YCB numbers in front."""
     words = _WORD.findall(text.casefold())
-    while words and words[0] in _ARTICLES:
+    while words and (words[0] in _ARTICLES or (len(words) > 1 and _YCB_NUMBER.fullmatch(words[0]))):
         words.pop(0)
     return words
 
@@ -130,18 +131,17 @@ def parse(text: str) -> Name:
     difference to the category.
     """
     words = _words(text)
-    if len(words) > 1 and _YCB_NUMBER.fullmatch(words[0]):
-        words = words[1:]
     if not words:
         return Name((), known=False)
     if categories := _look_up(words):
         return Name(categories)
-    if len(words) > 1 and words[-1].isdecimal():
-        number = int(words[-1])
-        if categories := _look_up(words[:-1]):
+    number = None
+    while len(words) > 1 and words[-1].isdecimal():
+        last = int(words.pop())
+        number = last if number is None else number
+        if categories := _look_up(words):
             return Name(categories, number)
-        return Name(("_".join(words[:-1]),), number, known=False)
-    return Name(("_".join(words),), known=False)
+    return Name(("_".join(words),), number, known=False)
 
 
 def canonical(text: str, present: Collection[str] | None = None, role: Role = Role.VISIT) -> str:
@@ -161,6 +161,12 @@ def place(category: str) -> str:
     drawer").
     """
     return _table().place_of.get(category, "")
+
+
+def instance_number(id: str) -> int | None:
+    """The number by which an id tells instances apart (``kitchen_counter/drawer_2``: 2), or None if it has none."""
+    _, separator, suffix = id.rpartition("_")
+    return int(suffix) if separator and suffix.isdecimal() else None
 
 
 def resolve(text: str, state: WorldState, role: Role = Role.VISIT) -> Resolution | None:
@@ -234,10 +240,7 @@ def _category_in(name: Name, state: WorldState, role: Role) -> str:
 
 
 def _numbered(thing: ObjectState, number: int | None) -> bool:
-    if number is None:
-        return True
-    _, separator, suffix = thing.id.rpartition("_")
-    return bool(separator) and suffix.isdecimal() and int(suffix) == number
+    return number is None or instance_number(thing.id) == number
 
 
 def _preference(thing: ObjectState, state: WorldState, role: Role) -> tuple[bool, bool, float, str]:

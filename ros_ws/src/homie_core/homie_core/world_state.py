@@ -83,6 +83,11 @@ class WorldState:
     def get(self, id: str) -> ObjectState | None:
         return self._by_id.get(id)
 
+    @property
+    def categories(self) -> dict[str, str]:
+        """The category of each thing, by id."""
+        return {thing.id: thing.category for thing in self.objects}
+
     def of_category(self, category: str) -> Iterator[ObjectState]:
         return (thing for thing in self.objects if thing.category == category)
 

@@ -21,18 +21,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from homie_core import names
 from homie_core.episode import Setting
 from homie_core.errors import SUCCESS_FEEDBACK, Fault, Phase
+from homie_core.from_messages import MessageError, subtask_from_msg, time_from_msg, world_state_from_msg
 from homie_core.subtask import Subtask
 from homie_core.world_state import WorldState
 from homie_monitor.checks import CLEARANCE, FOOTPRINT_RADIUS, REACH, Checker, Claim, Targets, Watch
 from homie_ros import qos
-from homie_ros.conversions import (
-    ConversionError,
-    error_code_to_text,
-    fault_to_msg,
-    subtask_from_msg,
-    time_from_msg,
-    world_state_from_msg,
-)
+from homie_ros.conversions import error_code_to_text, fault_to_msg
 from homie_ros.errors import DeadlineExceeded, InfrastructureError
 from homie_ros.homie_node import HomieNode
 from homie_ros.node_main import run_node
@@ -83,7 +77,7 @@ class MonitorNode(HomieNode):
         """Answer one request; runs in a worker thread."""
         try:
             state = self._state(time_from_msg(request.stamp)) if self._checker.sees_world else None
-        except (InfrastructureError, ConversionError) as error:
+        except (InfrastructureError, MessageError) as error:
             return CheckSubtask.Response(success=False, message=str(error))
         if request.phase == Phase.BEFORE:
             return self._before(request, state)

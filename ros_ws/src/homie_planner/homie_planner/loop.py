@@ -59,7 +59,10 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class Executed:
-    """How a subtask went, by the executor. ``stamp``: simulation time at its end, ns; 0 if nothing moved."""
+    """How a subtask went, by the executor. ``stamp``: simulation time at its end, ns; 0 if nothing moved.
+
+    ``target_id`` and ``destination_id`` are what its names were taken for, ``note`` says why if there was a choice.
+    """
 
     success: bool
     error_code: ErrorCode | None
@@ -67,7 +70,9 @@ class Executed:
     attempts: int
     inventory: Inventory
     stamp: int = 0
-    detail: str = ""
+    target_id: str = ""
+    destination_id: str = ""
+    note: str = ""
 
 
 class World(Protocol):
@@ -193,6 +198,9 @@ class _Episode:
             analysis=decision.analysis,
             prompt=f"{request.system}\n{request.prompt}",
             raw_output=reply.text,
+            target_id=executed.target_id,
+            destination_id=executed.destination_id,
+            note="; ".join(note for note in (decision.note, executed.note) if note),
             attempts=executed.attempts,
             inventory_before=self.inventory,
             inventory_after=executed.inventory,
@@ -253,7 +261,7 @@ class _Episode:
         code = ErrorCode.NOT_IN_LIST
         inventory = inventories.update(self.inventory, subtask, False, code)
         sentence = feedback(code, written)
-        return Decision(subtask, note=str(error)), Executed(False, code, sentence, 0, inventory, detail=str(error))
+        return Decision(subtask, note=str(error)), Executed(False, code, sentence, 0, inventory)
 
     def _check_cancelled(self) -> None:
         if self._loop.cancelled.is_set():

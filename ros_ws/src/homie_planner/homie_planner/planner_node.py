@@ -17,6 +17,7 @@ from rclpy.action import ActionClient
 from rclpy.client import Client
 
 from homie_core.episode import EpisodeInfo, EpisodeResult, Outcome, Setting, Step
+from homie_core.from_messages import MessageError, error_code_from_text, time_from_msg, world_state_from_msg
 from homie_core.inventory import Inventory
 from homie_core.subtask import Subtask
 from homie_core.world_state import WorldState
@@ -28,16 +29,7 @@ from homie_planner.registry import make_planner
 from homie_planner.versions import versions
 from homie_ros import qos
 from homie_ros.action_server import GoalEnd, RunningGoal, WorkerActionServer
-from homie_ros.conversions import (
-    ConversionError,
-    episode_info_to_msg,
-    episode_result_to_msg,
-    error_code_from_text,
-    step_to_msg,
-    subtask_to_msg,
-    time_from_msg,
-    world_state_from_msg,
-)
+from homie_ros.conversions import episode_info_to_msg, episode_result_to_msg, step_to_msg, subtask_to_msg
 from homie_ros.errors import InfrastructureError, Interrupted
 from homie_ros.homie_node import HomieNode
 from homie_ros.images import ImageError, views_from_msg
@@ -170,7 +162,7 @@ class _Ports:
         response = self._call(self._node.get_world_state, GetWorldState.Request(), "get_world_state")
         try:
             return world_state_from_msg(response.state)
-        except ConversionError as error:
+        except MessageError as error:
             raise loop.InfrastructureError(f"get_world_state: {error}") from error
 
     def _call(self, client: Client, request: Any, what: str) -> Any:
@@ -185,7 +177,11 @@ class _Ports:
 
     def execute(self, step: int, subtask: Subtask, inventory: Inventory) -> Executed:
         goal = ExecuteSubtask.Goal(
-            episode_id=self._episode_id, step=step, subtask=subtask_to_msg(subtask), inventory=list(inventory)
+            episode_id=self._episode_id,
+            seed=self._goal.request.seed,
+            step=step,
+            subtask=subtask_to_msg(subtask),
+            inventory=list(inventory),
         )
         seconds = self._node.settings.subtask_seconds
         what = f"execute_subtask {subtask.brackets()}"
@@ -209,7 +205,7 @@ class _Ports:
             raise loop.InfrastructureError(result.detail or f"{what} was given up without a reason")
         try:
             code = error_code_from_text(result.error_code)
-        except ConversionError as error:
+        except MessageError as error:
             raise loop.InfrastructureError(f"{what}: {error}") from error
         return Executed(
             success=result.success,
@@ -218,7 +214,9 @@ class _Ports:
             attempts=result.attempts,
             inventory=tuple(result.inventory),
             stamp=time_from_msg(result.stamp),
-            detail=result.detail,
+            target_id=result.target_id,
+            destination_id=result.destination_id,
+            note=result.note,
         )
 
     def begin(self, info: EpisodeInfo, stamp: int) -> None:

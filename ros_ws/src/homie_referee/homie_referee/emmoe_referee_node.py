@@ -16,19 +16,19 @@ from rclpy.clock_type import ClockType
 from rclpy.timer import Timer
 
 from homie_core.episode import EpisodeInfo
-from homie_eval.emmoe.metrics import score_episode
-from homie_eval.emmoe.tasks import Task, TaskError, from_json
-from homie_eval.trajectory import StateSource, TrajectoryBuilder
-from homie_ros import qos
-from homie_ros.conversions import (
-    ConversionError,
+from homie_core.from_messages import (
+    MessageError,
     episode_info_from_msg,
     episode_result_from_msg,
-    score_to_msg,
     step_from_msg,
     time_from_msg,
     world_state_from_msg,
 )
+from homie_eval.emmoe.metrics import score_episode
+from homie_eval.emmoe.tasks import Task, TaskError, from_json
+from homie_eval.trajectory import StateSource, TrajectoryBuilder
+from homie_ros import qos
+from homie_ros.conversions import score_to_msg
 from homie_ros.homie_node import HomieNode
 from homie_ros.node_main import run_node
 from homie_ros.parameters import read_parameters
@@ -91,7 +91,7 @@ class EmmoeRefereeNode(HomieNode):
             return
         try:
             step = step_from_msg(message)
-        except ConversionError as error:
+        except MessageError as error:
             self.get_logger().error(f"step {message.index} of episode {episode.id} is left out: {error}")
             return
         episode.builder.on_step(episode.id, step)
@@ -104,7 +104,7 @@ class EmmoeRefereeNode(HomieNode):
             return
         try:
             result = episode_result_from_msg(message)
-        except ConversionError as error:
+        except MessageError as error:
             self.get_logger().error(f"the result of episode {episode.id} is left out: {error}")
             return
         episode.stopped = True

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import traceback
 from collections.abc import Callable, Sequence
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 import rclpy
@@ -172,9 +171,7 @@ class NodeHost:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *details: object) -> None:
         self.close()
 
     def _on_failure(self, failure: NodeFailed) -> None:

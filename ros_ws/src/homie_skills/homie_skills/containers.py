@@ -1,15 +1,16 @@
 """Open and close: move a door or a drawer by its handle, arm alone, the base standing still.
 
-The fingers close round the bar, and the hand follows the course of the handle; it may turn about the bar on the way, since
-the bar turns between the fingers. Where to stand, and how to take the bar, is searched for such that the whole course is
-within reach and the door passes by the robot.
+The fingers close round the bar, and the hand follows the course of the handle; it may turn about the bar on the way,
+since the bar turns between the fingers. Where to stand, and how to take the bar, is searched for such that the whole
+course is within reach and the door passes by the robot.
 """
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,8 +20,9 @@ from homie_skills import cartesian, grasp_planning, standing
 from homie_skills.floor_map import FloorMap
 from homie_skills.geometry import make_pose, rotation_x, rotation_z, translation, wrap
 from homie_skills.manipulator import BasePose, Manipulator
-from homie_skills.planning_scene import HAND, Handle
+from homie_skills.planning_scene import HAND, TOUCH, Handle
 from homie_skills.robot import FloatArray, GraspFailed, NoGrasp, Stalled, UnknownTarget
+from homie_skills.standing_and_reaching import stand_and_reach
 
 DOOR_OPEN = math.radians(82)
 """Angle to which a door is pulled."""
@@ -50,10 +52,29 @@ DRAWER_TURNS = tuple(math.radians(degrees) for degrees in (-25, 0, 25, -50, 50))
 BAR_HEIGHTS = (0.0, 0.12, -0.12)
 """Where along an upright bar it is taken."""
 
-DOOR_STANDINGS = ((0.85, 0.9, 0.8, 1.0), (0.4, 0.3, 0.5, 0.2, 0.6), (0.0, 0.5, 1.0))
-DRAWER_STANDINGS = ((0.9, 0.8, 1.0, 0.7), (0.0, 0.15, -0.15, 0.3, -0.3), (0.0, 0.5, -0.5))
-"""Where the base stands, from the closed handle: outwards, sideways (at a door: towards the hinge), and turned."""
-PLANS = 3
+DOOR_STANDINGS = (
+    (1.0, 0.4, 1.0),
+    (0.9, 0.4, 1.0),
+    (0.95, 0.5, 1.0),
+    (1.0, 0.4, 0.5),
+    (0.95, 0.3, 1.0),
+    (0.9, 0.55, 0.5),
+    (1.0, 0.25, 0.5),
+    (0.9, 0.25, 1.0),
+    (0.9, 0.4, 0.0),
+    (1.0, 0.4, 0.0),
+    (0.8, 0.4, 0.0),
+    (0.8, 0.25, 0.5),
+)
+DRAWER_STANDINGS = tuple(itertools.product((0.9, 0.8, 1.0, 0.7), (0.0, 0.15, -0.15, 0.3, -0.3), (0.0, 0.5, -0.5)))
+"""Where the base stands, from the closed handle: outwards, sideways (at a door: towards the hinge), and turned.
+
+At a door these are the places from which a search found whole courses; where the arm also folds easily comes first.
+"""
+NEAR = 0.2
+"""Metres and radians by which the base may be off such a place for it to be tried first."""
+COURSES = 60
+"""Courses that are compared before the longest of them is taken."""
 SOLUTIONS = 3
 """Postures of the arm tried for each grip."""
 
@@ -62,13 +83,14 @@ SOLUTIONS = 3
 class HandlePlan:
     """Where to stand, the way to the bar, and the course with it; joints (n, 8) each.
 
-    ``reached`` is the position of the container's joint at the end of the course.
+    ``reached`` is the position of the container's joint at its end; ``allowed``: what comes close to what.
     """
 
     base: BasePose
     approach: FloatArray
     course: FloatArray
     reached: float
+    allowed: tuple[tuple[str, str], ...]
 
 
 def open_(manipulator: Manipulator, target: str) -> None:
@@ -102,14 +124,21 @@ def _move(manipulator: Manipulator, target: str, goal: float, enough: Callable[[
     """Take the handle and move the container's joint to ``goal``, in several rounds if need be."""
     _check(manipulator, target)
     scene = manipulator.scene
-    for attempt in range(ROUNDS):
+    for _ in range(ROUNDS):
         if enough(scene.container_position(target)):
             break
-        manipulator.report("plan", attempt / ROUNDS)
-        plan = _plan_and_stand(manipulator, target, goal)
+        plan = stand_and_reach(
+            manipulator,
+            lambda: _standings(manipulator, target),
+            lambda poses: plan_course(manipulator, target, goal, poses),
+            lambda _plan: manipulator.open_hand(),
+        )
         _carry_out(manipulator, target, plan)
     manipulator.report("fold", 0.9)
     manipulator.stow()
+    if not scene.handle(target).is_hinge:
+        # A drawer comes out towards the base.
+        manipulator.step_back()
     position = scene.container_position(target)
     if not enough(position):
         raise Stalled(f"{target} stands at {position:.2f} instead of {goal:.2f} (radians or metres)")
@@ -123,42 +152,24 @@ def _check(manipulator: Manipulator, target: str) -> None:
         raise NoGrasp(f"the hand is full: it holds {manipulator.state.held}")
 
 
-def _plan_and_stand(manipulator: Manipulator, target: str, goal: float) -> HandlePlan:
-    """A plan for where the robot stands; it drives when the plan is for somewhere else, and plans again there."""
-    for _ in range(PLANS):
-        plan = plan_course(manipulator, target, goal, _standings(manipulator, target))
-        if plan.base == manipulator.scene.base:
-            return plan
-        manipulator.report("drive", 0.1)
-        manipulator.drive_to(plan.base)
-    return plan_course(manipulator, target, goal, [manipulator.scene.base])
-
-
 def _carry_out(manipulator: Manipulator, target: str, plan: HandlePlan) -> None:
-    manipulator.report("reach", 0.3)
-    manipulator.open_hand()
-    manipulator.move_to([plan.approach[0]])
-    manipulator.report("grasp", 0.4)
-    manipulator.run(plan.approach, PULL_SPEED, smooth=False)
-    outcome = manipulator.close_hand()
-    if outcome.opening < MIN_BAR:
+    with manipulator.scene.allowing(*plan.allowed, down_to=TOUCH):
+        manipulator.report("grasp", 0.4)
+        manipulator.run(plan.approach, PULL_SPEED, smooth=False)
+        outcome = manipulator.close_hand()
+        if outcome.opening >= MIN_BAR:
+            manipulator.report("move", 0.5)
+            manipulator.run(plan.course, PULL_SPEED, smooth=False)
+        manipulator.report("release", 0.8)
         manipulator.open_hand()
-        raise GraspFailed(f"the fingers closed to {100 * outcome.opening:.1f} cm: the handle of {target} is not between them")
-    manipulator.report("move", 0.5)
-    manipulator.run(plan.course, PULL_SPEED, smooth=False)
-    manipulator.report("release", 0.8)
-    manipulator.open_hand()
-    back = manipulator.scene.hand_pose @ translation(-APPROACH, 0, 0)
-    with manipulator.scene.tolerating_start():
-        path = manipulator.line(manipulator.joints, back)
-        if path is not None:
-            manipulator.run(path, PULL_SPEED, smooth=False)
+        manipulator.try_line(manipulator.scene.hand_pose @ translation(-APPROACH, 0, 0))
+    if outcome.opening < MIN_BAR:
+        raise GraspFailed(f"the fingers closed to {100 * outcome.opening:.1f} cm: no handle of {target} between them")
 
 
 def _standings(manipulator: Manipulator, target: str) -> Iterator[BasePose]:
-    """Where to stand to move the handle: here first, then the places from which the arm covers most of its course."""
+    """Where to stand to move the handle: the known good places; here first if it is like one of them, else last."""
     scene = manipulator.scene
-    yield scene.base
     with scene.trying():
         scene.place_container(target, 0.0)
         closed = scene.handle(target)
@@ -166,10 +177,20 @@ def _standings(manipulator: Manipulator, target: str) -> Iterator[BasePose]:
     outward, sideward = rotation_z(front)[:2, 0], rotation_z(front)[:2, 1]
     sign = hinge_side(closed)
     floor = FloorMap(scene)
-    for out, side, turn in itertools.product(*(DOOR_STANDINGS if closed.is_hinge else DRAWER_STANDINGS)):
+    poses = []
+    for out, side, turn in DOOR_STANDINGS if closed.is_hinge else DRAWER_STANDINGS:
         point = closed.pose[:2, 3] + out * outward + sign * side * sideward
         if standing.can_stand(floor, point):
-            yield float(point[0]), float(point[1]), wrap(front + math.pi - sign * turn)
+            poses.append((float(point[0]), float(point[1]), wrap(front + math.pi - sign * turn)))
+    here = scene.base
+    if any(_close_to(here, pose) for pose in poses):
+        yield here
+    yield from poses
+    yield here
+
+
+def _close_to(here: BasePose, pose: BasePose) -> bool:
+    return math.hypot(here[0] - pose[0], here[1] - pose[1]) < NEAR and abs(wrap(here[2] - pose[2])) < NEAR
 
 
 def hinge_side(handle: Handle) -> float:
@@ -188,32 +209,38 @@ def plan_course(manipulator: Manipulator, target: str, goal: float, standings: I
     Raises:
         NoGrasp: the handle is out of reach, or the course is cut short from everywhere.
     """
-    scene = manipulator.scene
-    start = scene.container_position(target)
+    start = manipulator.scene.container_position(target)
     best: HandlePlan | None = None
-    with scene.allowing((HAND, f"{target}/handle")):
-        for base in standings:
-            with manipulator.standing_at(base):
-                if grasp_planning.base_hits(manipulator):
-                    continue
-                for plan in _courses(manipulator, target, goal):
-                    if abs(plan.reached - goal) < 1e-6:
-                        return plan
-                    if best is None or abs(plan.reached - start) > abs(best.reached - start):
-                        best = plan
+    with contextlib.closing(_all_courses(manipulator, target, goal, standings)) as courses:
+        for plan in itertools.islice(courses, COURSES):
+            if abs(plan.reached - goal) < 1e-6:
+                return plan
+            if best is None or abs(plan.reached - start) > abs(best.reached - start):
+                best = plan
     if best is None or abs(best.reached - start) < SHORTEST_COURSE * abs(goal - start):
         raise NoGrasp(f"the handle of {target} cannot be moved from anywhere within reach")
     return best
 
 
+def _all_courses(
+    manipulator: Manipulator, target: str, goal: float, standings: Iterable[BasePose]
+) -> Generator[HandlePlan]:
+    """Courses from all standing poses, in their order."""
+    with manipulator.scene.allowing((HAND, f"{target}/handle"), down_to=TOUCH):
+        for base in standings:
+            with manipulator.standing_at(base):
+                if not grasp_planning.base_hits(manipulator):
+                    yield from _courses(manipulator, target, goal)
+
+
 def _grips(handle: Handle, opening: bool) -> Iterator[FloatArray]:
     """Poses of the hand in the frame of the handle: closing across the bar, from different sides."""
     if not handle.is_hinge:
-        turns, heights = DRAWER_TURNS, BAR_HEIGHTS[:1]
+        choices = itertools.product((0.0,), DRAWER_TURNS, (0.0, math.pi))
     else:
         sign = hinge_side(handle) * (1.0 if opening else -1.0)
-        turns, heights = tuple(sign * turn for turn in DOOR_TURNS), BAR_HEIGHTS
-    for height, turn, roll in itertools.product(heights, turns, (0.0, math.pi)):
+        choices = itertools.product(BAR_HEIGHTS, [sign * turn for turn in DOOR_TURNS], (0.0, math.pi))
+    for height, turn, roll in choices:
         yield make_pose(rotation_z(math.pi + turn) @ rotation_x(roll), (0.0, 0.0, height))
 
 
@@ -246,7 +273,7 @@ def _try_course(
     end = scene.base_matrix @ manipulator.arm.hand_pose(course[-1])
     if manipulator.line(course[-1], end @ translation(-APPROACH, 0, 0)) is None:
         return None
-    return HandlePlan(scene.base, approach[::-1], course, reached)
+    return HandlePlan(scene.base, approach[::-1], course, reached, ((HAND, f"{target}/handle"),))
 
 
 def _follow_handle(

@@ -35,11 +35,15 @@ class Cancelled(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """A subtask of an episode, as the planner gave it. ``inventory`` is what the planner believes to be in the hand."""
+    """A subtask of an episode, as the planner gave it. ``inventory`` is what the planner believes to be in the hand.
+
+    ``seed`` is the episode's, ``step`` counts from 1.
+    """
 
     subtask: Subtask
     inventory: Inventory = ()
     episode_id: str = ""
+    seed: int = 0
     step: int = 1
 
 
@@ -65,6 +69,23 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
+class SkillCall:
+    """One try of one skill, as its server is asked for it.
+
+    ``timeout`` in simulation seconds. Episode's seed, step and number of the try (from 1; the arm reset before a try
+    carries its number) fix every random choice, so that nothing depends on what else the server has done.
+    """
+
+    skill: str
+    object_id: str
+    receptacle_id: str
+    timeout: float
+    seed: int
+    step: int
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
 class SkillResult:
     """How one try ended, by the skill server. ``stamp``: simulation time at its end, nanoseconds."""
 
@@ -75,13 +96,19 @@ class SkillResult:
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """The outcome of a subtask. ``attempts`` counts the tries that were made: 0 if a check forbade to start."""
+    """The outcome of a subtask. ``attempts`` counts the tries that were made: 0 if a check forbade to start.
+
+    ``target_id``, ``destination_id`` and ``note`` are what the monitor took the subtask's names for, and why.
+    """
 
     success: bool
     code: ErrorCode | None = None
     feedback: str = SUCCESS_FEEDBACK
     attempts: int = 0
     inventory: Inventory = ()
+    target_id: str = ""
+    destination_id: str = ""
+    note: str = ""
     detail: str = ""
     stamp: int = 0
 
@@ -107,8 +134,8 @@ class Monitor(Protocol):
 class Skills(Protocol):
     """Acts through skill servers."""
 
-    def execute(self, server: str, skill: str, object_id: str, receptacle_id: str, timeout: float) -> SkillResult:
-        """One try of a skill; ``timeout`` in simulation seconds.
+    def execute(self, server: str, call: SkillCall) -> SkillResult:
+        """One try of a skill.
 
         Raises:
             Unavailable: the server is not there, refused the goal, or fell silent.
@@ -151,18 +178,30 @@ class Executor:
         progress("check", 0)
         start = self.monitor.before(assignment)
         if not start.ok:
-            return _finish(assignment, start, attempts=0, stamp=0)
+            return _finish(assignment, start, start)
         skill, server = self._route(assignment.subtask)
         attempt = 0
         while True:
             attempt += 1
             progress(RESET_ARM, attempt)
-            reset = self.skills.execute(server, RESET_ARM, "", "", self.timeouts[RESET_ARM])
+            reset = self.skills.execute(server, self._call(assignment, RESET_ARM, attempt))
             progress(skill, attempt)
-            result = self.skills.execute(server, skill, start.object_id, start.receptacle_id, self.timeouts[skill])
+            result = self.skills.execute(server, self._call(assignment, skill, attempt, start))
             check = self.monitor.after(assignment, attempt, start, result)
             if check.ok or not check.retry or attempt == ATTEMPT_LIMIT:
-                return _finish(assignment, check, attempt, result.stamp, _remarks(start, reset))
+                remark = "" if reset.success else f"the arm was not reset: {reset.message}"
+                return _finish(assignment, start, check, attempt, result.stamp, remark)
+
+    def _call(self, assignment: Assignment, skill: str, attempt: int, start: Check | None = None) -> SkillCall:
+        return SkillCall(
+            skill,
+            start.object_id if start else "",
+            start.receptacle_id if start else "",
+            self.timeouts[skill],
+            assignment.seed,
+            assignment.step,
+            attempt,
+        )
 
     def _route(self, subtask: Subtask) -> tuple[str, str]:
         """The skill and the server for a subtask that the monitor let pass.
@@ -182,24 +221,24 @@ class Executor:
         return verb.skill, server
 
 
-def _remarks(start: Check, reset: SkillResult) -> str:
-    """What people should know about the last try."""
-    return "; ".join(
-        remark
-        for remark in (
-            start.note,
-            "" if reset.success else f"the arm was not reset: {reset.message}",
-        )
-        if remark
-    )
-
-
-def _finish(assignment: Assignment, check: Check, attempts: int, stamp: int, remarks: str = "") -> Execution:
-    subtask = assignment.subtask
-    believed = inventories.update(assignment.inventory, subtask, check.ok, check.code)
+def _finish(
+    assignment: Assignment, start: Check, check: Check, attempts: int = 0, stamp: int = 0, remark: str = ""
+) -> Execution:
+    """The outcome as ``check`` says; ``start`` is the answer before, which knows what the names mean."""
+    believed = inventories.update(assignment.inventory, assignment.subtask, check.ok, check.code)
     inventory, correction = reconcile(believed, check.hand)
-    detail = "; ".join(part for part in (check.detail, remarks, correction) if part)
-    return Execution(check.ok, check.code, check.feedback, attempts, inventory, detail, stamp)
+    return Execution(
+        success=check.ok,
+        code=check.code,
+        feedback=check.feedback,
+        attempts=attempts,
+        inventory=inventory,
+        target_id=start.object_id,
+        destination_id=start.receptacle_id,
+        note=start.note,
+        detail="; ".join(part for part in (check.detail, remark, correction) if part),
+        stamp=stamp,
+    )
 
 
 def reconcile(inventory: Inventory, hand: str | None) -> tuple[Inventory, str]:

@@ -18,17 +18,10 @@ from rclpy.client import Client
 
 from homie_core.episode import Setting
 from homie_core.errors import Phase
+from homie_core.from_messages import MessageError, error_code_from_text, subtask_from_msg, time_from_msg
 from homie_core.vocabulary import EMMOE
 from homie_ros.action_server import GoalEnd, RunningGoal, WorkerActionServer
-from homie_ros.conversions import (
-    ConversionError,
-    error_code_from_text,
-    error_code_to_text,
-    subtask_from_msg,
-    subtask_to_msg,
-    time_from_msg,
-    time_to_msg,
-)
+from homie_ros.conversions import error_code_to_text, subtask_to_msg, time_to_msg
 from homie_ros.errors import InfrastructureError, Interrupted
 from homie_ros.homie_node import HomieNode
 from homie_ros.node_main import run_node
@@ -40,6 +33,7 @@ from homie_skills.executor import (
     Check,
     Execution,
     Executor,
+    SkillCall,
     SkillResult,
     Unavailable,
 )
@@ -92,7 +86,7 @@ class ExecutorNode(HomieNode):
         """One subtask; runs in a worker thread."""
         request = goal.request
         subtask = subtask_from_msg(request.subtask)
-        assignment = Assignment(subtask, tuple(request.inventory), request.episode_id, request.step)
+        assignment = Assignment(subtask, tuple(request.inventory), request.episode_id, request.seed, request.step)
         settings = self.settings
         executor = Executor(
             _MonitorPort(self._check, goal, settings.check_seconds),
@@ -150,7 +144,7 @@ class _MonitorPort:
             code = error_code_from_text(require_success(response, what).code)
         except Interrupted as error:
             raise Cancelled from error
-        except (InfrastructureError, ConversionError) as error:
+        except (InfrastructureError, MessageError) as error:
             raise Unavailable(str(error)) from error
         return Check(
             code=code,
@@ -172,9 +166,17 @@ class _SkillsPort:
         self._goal = goal
         self._seconds = seconds
 
-    def execute(self, server: str, skill: str, object_id: str, receptacle_id: str, timeout: float) -> SkillResult:
-        goal = ExecuteSkill.Goal(skill=skill, object=object_id, receptacle=receptacle_id, timeout=timeout)
-        what = f"skill {skill} of server {server}"
+    def execute(self, server: str, call: SkillCall) -> SkillResult:
+        goal = ExecuteSkill.Goal(
+            skill=call.skill,
+            object=call.object_id,
+            receptacle=call.receptacle_id,
+            timeout=call.timeout,
+            seed=call.seed,
+            step=call.step,
+            attempt=call.attempt,
+        )
+        what = f"skill {call.skill} of server {server}"
         try:
             outcome = send_goal(self._clients[server], goal, self._seconds, what, cancelled=self._goal.cancelled)
         except Interrupted as error:
@@ -209,6 +211,9 @@ def _result(execution: Execution) -> ExecuteSubtask.Result:
         feedback=execution.feedback,
         attempts=execution.attempts,
         inventory=list(execution.inventory),
+        target_id=execution.target_id,
+        destination_id=execution.destination_id,
+        note=execution.note,
         detail=execution.detail,
         stamp=time_to_msg(execution.stamp),
     )

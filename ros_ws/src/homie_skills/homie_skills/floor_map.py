@@ -16,8 +16,11 @@ BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int_]
 
 RESOLUTION = 0.04
-DRIVE_CLEARANCE = 0.05
+DRIVE_CLEARANCE = 0.03
 """Distance between the base's circle and anything else, at least, where it stands or drives."""
+
+COMFORTABLE_GAP = 0.15
+"""Distance between the base's circle and furniture that leaves room to turn and is not too close to begin a skill."""
 
 _LOWEST, _HIGHEST = 0.02, 1.15
 """Between these heights something is in the way of the base or of what stands on it."""
@@ -63,7 +66,10 @@ class FloorMap:
         reach = float(np.linalg.norm(np.abs(rotation[:2]) @ half)) + RESOLUTION
         low = np.maximum(np.floor((center[:2] - reach - self._origin) / RESOLUTION).astype(int), 0)
         high = np.ceil((center[:2] + reach - self._origin) / RESOLUTION).astype(int) + 1
-        columns, rows = np.arange(low[0], min(high[0], occupied.shape[0])), np.arange(low[1], min(high[1], occupied.shape[1]))
+        columns, rows = (
+            np.arange(low[0], min(high[0], occupied.shape[0])),
+            np.arange(low[1], min(high[1], occupied.shape[1])),
+        )
         offset_x = (self._origin[0] + columns * RESOLUTION - center[0])[:, None]
         offset_y = (self._origin[1] + rows * RESOLUTION - center[1])[None, :]
         inside = np.ones((columns.size, rows.size), dtype=bool)

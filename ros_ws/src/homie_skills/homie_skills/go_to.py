@@ -9,11 +9,10 @@ import numpy as np
 from homie_core import fetch
 from homie_core.world_state import Kind, ObjectState
 from homie_skills import standing
-from homie_skills.floor_map import FloorMap
+from homie_skills.floor_map import COMFORTABLE_GAP, FloorMap
 from homie_skills.geometry import object_pose
 from homie_skills.manipulator import BasePose, Manipulator
 from homie_skills.robot import NavigationFailed, NoPath, UnknownTarget
-from homie_skills.standing import COMFORTABLE_GAP
 
 ATTEMPTS = 4
 NEAR = 1.5

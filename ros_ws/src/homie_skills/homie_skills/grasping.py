@@ -1,7 +1,7 @@
 """Where the hand can take an object that is made of primitive shapes.
 
-A grasp is a pose of the hand (x: approach, y: closing direction) between the fingers' pads. Hands come in level, pitched
-down, or from above; the closing direction is always level. Lengths in metres.
+A grasp is a pose of the hand (x: approach, y: closing direction) between the fingers' pads. Hands come in level,
+pitched down, or from above; the closing direction is always level. Lengths in metres.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from homie_skills.shapes import span
 MAX_WIDTH = 0.09
 """Widest part that fits between the open fingers with room to spare."""
 
-PITCHES = tuple(math.radians(degrees) for degrees in (0, 30, 60, 90))
+PITCHES = tuple(math.radians(degrees) for degrees in (0, 30, 45, 60, 90))
 """How far the hand points down: level, pitched, from above."""
 
 OPENING_MARGIN = 0.04

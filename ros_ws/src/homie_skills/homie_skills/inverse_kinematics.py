@@ -46,6 +46,8 @@ class ArmKinematics:
         self._configuration = mink.Configuration(_arm_model(mjcf, assets))
         model = self._configuration.model
         self.lower, self.upper = joint_limits()
+        limits = np.array([fetch.JOINT_LIMITS[name] for name in fetch.ARM_WITH_TORSO_JOINTS])
+        self._lowest, self._highest = limits[:, 0] + _LIMIT_MARGIN, limits[:, 1] - _LIMIT_MARGIN
         self._limits = [mink.ConfigurationLimit(model, min_distance_from_limits=_LIMIT_MARGIN)]
         self._posture = mink.PostureTask(model, cost=_POSTURE_COST)
         self._hand = mink.FrameTask(fetch.GRIP_SITE, "site", position_cost=1.0, orientation_cost=0.3, lm_damping=1e-3)
@@ -56,7 +58,7 @@ class ArmKinematics:
         return self._configuration.get_transform_frame_to_world(fetch.GRIP_SITE, "site").as_matrix()
 
     def may_reach(self, target: FloatArray) -> bool:
-        """Whether the wrist of a hand at ``target`` (4, 4, base frame) is near enough; cheap, and never wrongly False."""
+        """Whether the wrist of a hand at ``target`` (4, 4, base frame) is near enough; cheap, never wrongly False."""
         wrist = target[:3, 3] - _WRIST_TO_GRIP * target[:3, 0]
         across = math.hypot(wrist[0] - _PAN_AXIS_X, wrist[1]) - _PAN_TO_LIFT
         height = wrist[2] - _LIFT_HEIGHT
@@ -64,7 +66,11 @@ class ArmKinematics:
         return math.hypot(across, rise) < _LIFT_TO_WRIST
 
     def solve(
-        self, target: FloatArray, seeds: Iterable[FloatArray], free_axis: int | None = None, iterations: int = ITERATIONS
+        self,
+        target: FloatArray,
+        seeds: Iterable[FloatArray],
+        free_axis: int | None = None,
+        iterations: int = ITERATIONS,
     ) -> FloatArray | None:
         """Joints (8,) that bring the hand to ``target``, from the first seed that leads there, or None.
 
@@ -87,7 +93,7 @@ class ArmKinematics:
 
     def _descend(self, seed: FloatArray, free_axis: int | None, iterations: int) -> FloatArray | None:
         configuration = self._configuration
-        configuration.update(np.clip(seed, self.lower + _LIMIT_MARGIN, self.upper - _LIMIT_MARGIN))
+        configuration.update(np.clip(seed, self._lowest, self._highest))
         self._posture.set_target(configuration.q)
         best, since_best = math.inf, 0
         for _ in range(iterations):

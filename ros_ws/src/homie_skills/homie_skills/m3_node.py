@@ -1,7 +1,7 @@
 """The skill server of the M3-like skills: the action ``skills/m3/execute`` over the robot interface.
 
-The same goal in the same state of the world gives the same motion: randomness is seeded by simulation time, the goal,
-and how often something was asked for at that time, never by what happened in earlier episodes.
+The same goal in the same state of the world gives the same motion: randomness is seeded by what the goal says of the
+episode, the step and the try, never by what was asked for before.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ from homie_skills.ros_robot import RobotConnection, RosRobot
 class M3Settings(BaseModel):
     """Parameters of the node."""
 
-    seed: int = Field(0, ge=0, description="Seed of the planners' randomness.")
     skills: list[str] = Field(list(SKILLS), description="Skills that may be asked for.")
     world_seconds: float = Field(60.0, gt=0, description="Wall seconds to wait for the description of the world.")
 
@@ -44,20 +43,9 @@ class M3Settings(BaseModel):
         return value
 
 
-class GoalSeeds:
-    """A seed for each goal, from the state in which it is asked for."""
-
-    def __init__(self, seed: int) -> None:
-        self._seed = seed
-        self._stamp = -1
-        self._count = 0
-
-    def next(self, stamp: int, goal: ExecuteSkill.Goal) -> np.random.SeedSequence:
-        """``stamp``: simulation time in nanoseconds. A goal that is repeated at the same time gets another seed."""
-        self._count = self._count + 1 if stamp == self._stamp else 0
-        self._stamp = stamp
-        text = f"{goal.skill} {goal.object} {goal.receptacle}".encode()
-        return np.random.SeedSequence([self._seed, stamp, self._count, *text])
+def seed_of(goal: ExecuteSkill.Goal) -> np.random.SeedSequence:
+    """The source of every random choice of a try: episode's seed, step, number of the try, and skill."""
+    return np.random.SeedSequence(goal.seed, spawn_key=(goal.step, goal.attempt, *goal.skill.encode()))
 
 
 class M3Node(HomieNode):
@@ -66,13 +54,12 @@ class M3Node(HomieNode):
     def __init__(self, **options: Any) -> None:
         super().__init__("m3_skill_server", **options)
         self._settings = read_parameters(self, M3Settings)
-        self._seeds = GoalSeeds(self._settings.seed)
         self._connection = RobotConnection(self)
         self._description = ""
         self._planned_for = ""
         self._m3: M3 | None = None
         self._robot = RosRobot(self._connection)
-        self._rng = np.random.default_rng(self._settings.seed)
+        self._rng = np.random.default_rng(0)  # each goal puts it into a state of its own
         self.create_subscription(String, "world_description", self._on_description, qos.state())
         WorkerActionServer(self, ExecuteSkill, "skills/m3/execute", self._execute, failure_result=_program_failure)
 
@@ -87,11 +74,7 @@ class M3Node(HomieNode):
             return goal.abort(_result(SkillOutcome(False, SkillErrorCode.UNKNOWN_SKILL, message)))
         self._robot.start_goal(goal.cancelled)
         m3 = self._planner(goal.cancelled)
-        try:
-            stamp = self._robot.world_state().stamp
-        except RobotError as error:
-            return self._end(goal, SkillOutcome(False, error.code, f"{type(error).__name__}: {error}"))
-        self._rng.bit_generator.state = np.random.PCG64(self._seeds.next(stamp, request)).state
+        self._rng.bit_generator.state = np.random.PCG64(seed_of(request)).state
         outcome = m3.execute(
             request.skill,
             request.object,

@@ -11,11 +11,13 @@ import numpy as np
 from homie_core import fetch
 from homie_core.world_state import WorldState
 from homie_skills import cartesian, motion_planning
+from homie_skills.floor_map import COMFORTABLE_GAP, RESOLUTION, FloorMap
 from homie_skills.geometry import inverse, translation, wrap
 from homie_skills.inverse_kinematics import ArmKinematics
 from homie_skills.planning_scene import PlanningScene
 from homie_skills.postures import CARRYING, FORWARD, READY, STOWED
 from homie_skills.robot import (
+    CommandRejected,
     FloatArray,
     GripperOutcome,
     NoMotion,
@@ -29,13 +31,15 @@ from homie_skills.time_parametrisation import SPEED_SHARE, round_corners, time_p
 BasePose = tuple[float, float, float]
 
 RANDOM_SEEDS = 3
+VIA = (READY, FORWARD)
+QUICK_ITERATIONS = 1500
+BACK_OFF = 0.35
 STANDING_TOLERANCE = (0.03, 0.05)
 """Metres and radians within which the base counts as standing where it should."""
 
+_HIGH_TORSO = 0.36
 _SAME_POSTURE = 0.08
 _SAME_SOLUTION = 0.3
-_ESCAPES = (0.10, 0.25)
-_BACK_OFF = 0.35
 _BACK_OFF_STEP = 0.05
 _TILT_LIMIT = 0.5
 
@@ -113,6 +117,8 @@ class Manipulator:
         """Where inverse kinematics starts from: known postures, then a few random ones."""
         yield FORWARD
         yield READY
+        yield np.concatenate([[_HIGH_TORSO], READY[1:]])
+        yield np.concatenate([[_HIGH_TORSO], FORWARD[1:]])
         for _ in range(RANDOM_SEEDS):
             yield self.rng.uniform(self.arm.lower, self.arm.upper)
 
@@ -129,6 +135,8 @@ class Manipulator:
             found.append(joints)
             if self.is_free(joints):
                 yield joints
+            elif self.scene.hand_in_collision():
+                return
 
     def reach(self, hand: FloatArray) -> FloatArray | None:
         """The first of :meth:`solutions`, or None."""
@@ -160,13 +168,19 @@ class Manipulator:
         Raises:
             ObjectLost: what was in the hand is no longer there.
         """
-        held = self.state.held
         if smooth:
             path = round_corners(path, self.is_free)
         positions, times = time_path(path, speed_share)
-        if len(times) > 1:
-            self.robot.follow_joint_trajectory(fetch.ARM_WITH_TORSO_JOINTS, positions, times)
-        self.refresh()
+        with self._keeping_hold():
+            if len(times) > 1:
+                self.robot.follow_joint_trajectory(fetch.ARM_WITH_TORSO_JOINTS, positions, times)
+            self.refresh()
+
+    @contextmanager
+    def _keeping_hold(self) -> Iterator[None]:
+        """A motion inside must not lose what is in the hand."""
+        held = self.state.held
+        yield
         if held and self.state.held != held:
             raise ObjectLost(f"{held} fell out of the hand")
 
@@ -186,9 +200,9 @@ class Manipulator:
                 return
         raise NoMotion("no collision-free arm motion was found")
 
-    def _try_plan(self, goals: Sequence[FloatArray]) -> bool:
+    def _try_plan(self, goals: Sequence[FloatArray], iterations: int = motion_planning.RRT_ITERATIONS) -> bool:
         with self.scene.tolerating_start():
-            path = motion_planning.plan(self.joints, goals, self.is_free, self.rng, via=(READY, FORWARD))
+            path = motion_planning.plan(self.joints, goals, self.is_free, self.rng, VIA, iterations)
             if path is not None:
                 self.run(path)
                 return True
@@ -208,40 +222,52 @@ class Manipulator:
         if not self.state.held and sum(self._fingers()) < fetch.MAX_OPENING / 2:
             self.open_hand()
         level, tilted = self._stow_goals()
-        for escape in (self._stay, *(self._back_hand(distance) for distance in _ESCAPES), self._lift_hand, self._back_base):
+        for escape, effort in self._escapes():
             escape()
-            if self._try_plan(level) or self._try_plan(tilted):
+            if self._try_plan(level, effort) or self._try_plan(tilted, effort):
                 return
         raise NoMotion("the arm finds no way out to a posture to drive with")
+
+    def _escapes(self) -> tuple[tuple[Callable[[], None], int], ...]:
+        """What to do before planning again, and how many iterations to plan for; little ones first."""
+        return (
+            (lambda: None, QUICK_ITERATIONS),
+            (lambda: self._back_hand(0.10), QUICK_ITERATIONS),
+            (lambda: self.back_off(BACK_OFF), QUICK_ITERATIONS),
+            (lambda: self.try_line(translation(0, 0, 0.1) @ self.scene.hand_pose), QUICK_ITERATIONS),
+            (lambda: self._back_hand(0.25), motion_planning.RRT_ITERATIONS),
+        )
 
     def _stow_goals(self) -> tuple[list[FloatArray], list[FloatArray]]:
         """Postures to fold into: those that keep a held object upright, and the others."""
         if not self.state.held:
             return [STOWED], []
         tilt = self.scene.hand_pose[2, :3]
-        turns = {index: float(np.abs(self.arm.hand_pose(joints)[2, :3] - tilt).sum()) for index, joints in enumerate(CARRYING)}
+        turns = {
+            index: float(np.abs(self.arm.hand_pose(joints)[2, :3] - tilt).sum())
+            for index, joints in enumerate(CARRYING)
+        }
         order = sorted(turns, key=lambda index: turns[index])
         level = [CARRYING[index] for index in order if turns[index] < _TILT_LIMIT]
         return level, [CARRYING[index] for index in order if turns[index] >= _TILT_LIMIT]
 
-    def _stay(self) -> None:
-        """The first escape: none."""
+    def _back_hand(self, distance: float) -> None:
+        self.try_line(self.scene.hand_pose @ translation(-distance, 0, 0))
 
-    def _back_hand(self, distance: float) -> Callable[[], None]:
-        return lambda: self._try_line(self.scene.hand_pose @ translation(-distance, 0, 0))
+    def step_back(self) -> None:
+        """Leave some room between the base and what it stands at, so that the next skill can begin."""
+        here = np.array([self.scene.base[:2]])
+        gap = float(FloorMap(self.scene).clearance(here)[0]) - fetch.BASE_RADIUS
+        if gap < COMFORTABLE_GAP - 0.5 * RESOLUTION:
+            self.back_off(COMFORTABLE_GAP - gap + RESOLUTION)
 
-    def _lift_hand(self) -> None:
-        self._try_line(translation(0, 0, 0.1) @ self.scene.hand_pose)
-
-    def _try_line(self, hand: FloatArray) -> None:
+    def try_line(self, hand: FloatArray) -> None:
+        """Move the hand straight to ``hand`` (4, 4, map) if nothing is in the way; else stay."""
         with self.scene.tolerating_start():
             path = self.line(self.joints, hand)
             if path is not None:
                 self.run(path, speed_share=0.5)
         self.scene.place_arm(self.joints)
-
-    def _back_base(self) -> None:
-        self.back_off(_BACK_OFF)
 
     # ---- hand ------------------------------------------------------------------------------------------------------
 
@@ -250,9 +276,13 @@ class Manipulator:
         self.robot.gripper(opening, fetch.MAX_GRIP_EFFORT)
         self.refresh()
 
-    def close_hand(self) -> GripperOutcome:
-        """Close the hand until it is shut or something is in it, and look again."""
-        outcome = self.robot.gripper(0.0, fetch.MAX_GRIP_EFFORT)
+    def close_hand(self, effort: float = fetch.MAX_GRIP_EFFORT) -> GripperOutcome:
+        """Close the hand, with ``effort`` newtons, until it is shut or something is in it, and look again."""
+        try:
+            outcome = self.robot.gripper(0.0, effort)
+        except CommandRejected:
+            # The driver gives up when the fingers creep on; what counts is what is between them then.
+            outcome = GripperOutcome(sum(self._fingers()), stalled=True)
         self.refresh()
         return outcome
 
@@ -274,12 +304,14 @@ class Manipulator:
 
         Raises:
             NavigationFailed: there is no way.
+            ObjectLost: what was in the hand fell on the way.
         """
         if self.stands_at(pose):
             return
         self.stow()
-        self.robot.navigate_to(*pose)
-        self.refresh()
+        with self._keeping_hold():
+            self.robot.navigate_to(*pose)
+            self.refresh()
 
     def back_off(self, distance: float) -> None:
         """Drive straight back by up to ``distance`` metres, as far as nothing is in the way, then look again."""

@@ -6,6 +6,7 @@ from the generator that is passed in, and effort is bounded by iterations, so th
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 
@@ -19,11 +20,11 @@ IsFree = Callable[[FloatArray], bool]
 """Whether a joint vector (8,) is without collision."""
 
 RESOLUTION = np.array([0.01, 0.03, 0.03, 0.04, 0.04, 0.06, 0.06, 0.1])
-"""Largest step of each joint between two collision checks."""
+"""Largest step of a joint that moves alone between two collision checks; together they move less."""
 
 CONTINUOUS = np.array([math.isinf(fetch.JOINT_LIMITS[name][1]) for name in fetch.ARM_WITH_TORSO_JOINTS])
 
-RRT_ITERATIONS = 1500
+RRT_ITERATIONS = 5000
 SHORTCUT_ITERATIONS = 60
 
 _WEIGHTS = 1.0 / np.array([fetch.VELOCITY_LIMITS[name] for name in fetch.ARM_WITH_TORSO_JOINTS])
@@ -43,9 +44,9 @@ def distance(first: FloatArray, second: FloatArray) -> FloatArray:
 
 
 def densify(path: FloatArray) -> FloatArray:
-    """``path`` with points added so that no joint moves by more than ``RESOLUTION`` between two."""
+    """``path`` with points added so that joints move by at most ``RESOLUTION`` between two."""
     pieces = [path[:1]]
-    for start, end in zip(path[:-1], path[1:], strict=True):
+    for start, end in itertools.pairwise(path):
         count = _steps(start, end)
         pieces.append(start + (end - start) * (np.arange(1, count + 1) / count)[:, None])
     return np.concatenate(pieces)
@@ -90,7 +91,9 @@ def plan(
     return None if path is None else shortcut(path, is_free, rng)
 
 
-def shortcut(path: FloatArray, is_free: IsFree, rng: np.random.Generator, iterations: int = SHORTCUT_ITERATIONS) -> FloatArray:
+def shortcut(
+    path: FloatArray, is_free: IsFree, rng: np.random.Generator, iterations: int = SHORTCUT_ITERATIONS
+) -> FloatArray:
     """``path`` with detours cut off, by straight lines between random points on it."""
     for _ in range(iterations):
         if len(path) <= 2:
@@ -107,7 +110,7 @@ def shortcut(path: FloatArray, is_free: IsFree, rng: np.random.Generator, iterat
 
 
 def _steps(start: FloatArray, end: FloatArray) -> int:
-    return max(1, math.ceil(float(np.max(np.abs(end - start) / RESOLUTION))))
+    return max(1, math.ceil(float(np.linalg.norm((end - start) / RESOLUTION))))
 
 
 def _bisection_order(count: int) -> list[int]:

@@ -10,10 +10,15 @@ from homie_skills.floor_map import FloorMap
 from homie_skills.geometry import translation
 from homie_skills.grasp_planning import GraspPlan
 from homie_skills.manipulator import BasePose, Manipulator
+from homie_skills.planning_scene import TOUCH
 from homie_skills.robot import GraspFailed, NoGrasp, NoMotion, ObjectLost, UnknownTarget
+from homie_skills.standing_and_reaching import stand_and_reach
 
 APPROACH_SPEED = 0.5
-PLANS = 3
+GRIP_EFFORT = 25.0
+"""Newtons: enough to hold a kilogram by friction, and gentle on light things."""
+OUT_SHARES = (1.0, 0.5, 0.0)
+"""How much of the way out of a shelf the hand goes straight, the most that is possible."""
 
 
 def pick(manipulator: Manipulator, target: str) -> None:
@@ -34,26 +39,20 @@ def pick(manipulator: Manipulator, target: str) -> None:
         return
     if manipulator.state.held:
         raise NoGrasp(f"the hand already holds {manipulator.state.held}")
-    manipulator.report("plan", 0.0)
-    plan = _plan_and_stand(manipulator, target)
+    plan = stand_and_reach(
+        manipulator,
+        lambda: standings(manipulator, target),
+        lambda poses: grasp_planning.plan_grasp(manipulator, target, poses),
+        lambda chosen: manipulator.open_hand(chosen.grasp.opening),
+    )
     _grasp(manipulator, target, plan)
     manipulator.report("lift", 0.7)
     _lift(manipulator, target, plan)
     manipulator.report("fold", 0.85)
     manipulator.stow()
+    manipulator.step_back()
     if manipulator.state.held != target:
         raise ObjectLost(f"{target} fell out of the hand")
-
-
-def _plan_and_stand(manipulator: Manipulator, target: str) -> GraspPlan:
-    """A plan for where the robot stands; it drives when the plan is for somewhere else, and plans again there."""
-    for _ in range(PLANS):
-        plan = grasp_planning.plan_grasp(manipulator, target, standings(manipulator, target))
-        if plan.base == manipulator.scene.base:
-            return plan
-        manipulator.report("drive", 0.1)
-        manipulator.drive_to(plan.base)
-    return grasp_planning.plan_grasp(manipulator, target, [manipulator.scene.base])
 
 
 def standings(manipulator: Manipulator, target: str) -> Iterator[BasePose]:
@@ -66,31 +65,29 @@ def standings(manipulator: Manipulator, target: str) -> Iterator[BasePose]:
 
 
 def _grasp(manipulator: Manipulator, target: str, plan: GraspPlan) -> None:
-    manipulator.report("reach", 0.3)
-    manipulator.open_hand(plan.grasp.opening)
-    manipulator.move_to([plan.approach[0]])
-    manipulator.report("approach", 0.5)
-    manipulator.run(plan.approach, APPROACH_SPEED, smooth=False)
-    manipulator.report("grasp", 0.6)
-    outcome = manipulator.close_hand()
-    if manipulator.state.held == target:
-        return
-    manipulator.open_hand(plan.grasp.opening)
-    manipulator.run(plan.approach[::-1], APPROACH_SPEED, smooth=False)
-    found = manipulator.state.held or "nothing"
+    with manipulator.scene.allowing(*plan.allowed, down_to=TOUCH):
+        manipulator.report("approach", 0.5)
+        manipulator.run(plan.approach, APPROACH_SPEED, smooth=False)
+        manipulator.report("grasp", 0.6)
+        outcome = manipulator.close_hand(GRIP_EFFORT)
+        if manipulator.state.held == target:
+            return
+        found = manipulator.state.held or "nothing"
+        manipulator.open_hand(plan.grasp.opening)
+        manipulator.run(plan.approach[::-1], APPROACH_SPEED, smooth=False)
     raise GraspFailed(f"the fingers closed to {100 * outcome.opening:.1f} cm on {found}, not on {target}")
 
 
 def _lift(manipulator: Manipulator, target: str, plan: GraspPlan) -> None:
     """Straight up, and out of a shelf the way the hand came."""
     scene = manipulator.scene
-    height = grasp_planning.SHELF_LIFT if plan.shelf else grasp_planning.LIFT
-    course = [translation(0, 0, height) @ scene.hand_pose]
-    if plan.shelf:
-        before = scene.base_matrix @ manipulator.arm.hand_pose(plan.approach[0])
-        course.append(translation(*(before - scene.hand_pose)[:2, 3], 0) @ course[0])
-    with scene.tolerating_start():
-        path = manipulator.line(manipulator.joints, *course)
-        if path is None:
-            raise NoMotion(f"{target} is in the hand but cannot be lifted without a collision")
-        manipulator.run(path, APPROACH_SPEED, smooth=False)
+    before = scene.base_matrix @ manipulator.arm.hand_pose(plan.approach[0])
+    x, y, _z = (before - scene.hand_pose)[:3, 3]
+    with scene.allowing(*plan.allowed, down_to=TOUCH), scene.tolerating_start():
+        for raised in grasp_planning.lifts(scene.hand_pose, plan.shelf):
+            for share in OUT_SHARES if plan.shelf else (0.0,):
+                path = manipulator.line(manipulator.joints, raised, translation(share * x, share * y, 0) @ raised)
+                if path is not None:
+                    manipulator.run(path, APPROACH_SPEED, smooth=False)
+                    return
+    raise NoMotion(f"{target} is in the hand but cannot be lifted without a collision")

@@ -21,6 +21,8 @@ DROP = 0.004
 
 EDGE_MARGIN = 0.02
 SPOT_STEP = 0.06
+ENOUGH_ROOM = 0.16
+"""Distance to the next object from which on the hand has room for either of them."""
 YAW_OFFSETS = tuple(math.radians(degrees) for degrees in (0, 25, -25, 50, -50, 80, -80))
 STEEP = math.radians(75)
 """A hand that points down more steeply than this has no side from which it comes."""
@@ -35,6 +37,8 @@ class Spot:
     owner: str
     pose: FloatArray
     region: Region
+    room: float
+    """Distance to the next object, metres."""
 
 
 def resting_rotation(rotation: FloatArray) -> FloatArray:
@@ -54,13 +58,19 @@ def spots(scene: PlanningScene, owner: str, held: str) -> list[Spot]:
     """
     shapes = scene.shapes(held)
     rotation = resting_rotation(scene.pose(held)[:3, :3])
-    found: list[Spot] = []
+    others = np.array([scene.pose(id)[:3, 3] for id in scene.objects() if id != held]).reshape(-1, 3)
     with scene.trying():
-        for region in scene.regions(owner):
-            for pose in _grid(shapes, rotation, region):
-                if scene.held_fits(pose):
-                    found.append(Spot(owner, pose, region))
-    return found
+        return [
+            Spot(owner, pose, region, _room(pose, others))
+            for region in scene.regions(owner)
+            for pose in _grid(shapes, rotation, region)
+            if scene.held_fits(pose)
+        ]
+
+
+def _room(pose: FloatArray, others: FloatArray) -> float:
+    """Distance to the middle of the next object, at most ``ENOUGH_ROOM``."""
+    return float(np.linalg.norm(others - pose[:3, 3], axis=1).min(initial=ENOUGH_ROOM))
 
 
 def _grid(shapes: Sequence[Shape], rotation: FloatArray, region: Region) -> Iterator[FloatArray]:
@@ -84,7 +94,9 @@ def _grid(shapes: Sequence[Shape], rotation: FloatArray, region: Region) -> Iter
 
 def _ticks(limit: float) -> FloatArray:
     count = int(limit / SPOT_STEP)
-    return np.arange(-count, count + 1) * min(SPOT_STEP, limit) if count else np.array([0.0, -limit, limit])
+    if count == 0:
+        return np.array([0.0, -limit, limit])
+    return np.arange(-count, count + 1, dtype=np.float64) * SPOT_STEP
 
 
 def turned(spot: FloatArray, grasp: FloatArray, viewpoint: FloatArray) -> Iterator[FloatArray]:

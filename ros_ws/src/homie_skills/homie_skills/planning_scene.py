@@ -26,20 +26,21 @@ CLEARANCE = 0.01
 """Distance that the robot keeps from the house while it plans."""
 HELD_CLEARANCE = 0.003
 """Distance that a held object keeps from the house."""
+HELD_TO_ROBOT_CLEARANCE = 0.008
 SELF_CLEARANCE = 0.0
+TOUCH = 0.001
+"""Distance down to which hand and target come while one takes, moves or puts down the other."""
 
 HINGE_OPEN_ANGLE = 1.57
 """Angle of a hinged door at which the world state calls it fully open."""
 
 HAND = "hand"
-FINGERS = "fingers"
 ROBOT = "robot"
 
 _FLOOR_SUFFIX = "/floor"
 """How the names of geoms end that one drives on."""
 
 _HAND_BODIES = ("gripper_link", "l_gripper_finger_link", "r_gripper_finger_link")
-_FINGER_BODIES = _HAND_BODIES[1:]
 _DETECTION_MARGIN = 0.02
 _ROBOT_BIT, _HOUSE_BIT = 1, 2
 _ALLOWED = -1.0
@@ -58,7 +59,10 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Handle:
-    """The bar by which a container is opened. x axis of ``pose``: away from the closed container; z axis: along the bar."""
+    """The bar by which a container is opened.
+
+    x axis of ``pose``: away from the closed container; z axis: along the bar.
+    """
 
     pose: FloatArray
     is_hinge: bool
@@ -104,6 +108,7 @@ class PlanningScene:
         self._floors = self._find_floors()
         self._footing = self._find_footing()
         self._threshold = np.full((self.model.ngeom, self.model.ngeom), SELF_CLEARANCE)
+        self._contents: dict[str, list[str]] = {}
         self._held = ""
         self._held_address = -1
         self._grasp: FloatArray = np.eye(4)
@@ -115,9 +120,11 @@ class PlanningScene:
         """Take over where everything is; an object in the hand is attached to it."""
         self.detach()
         qpos = self.data.qpos
+        self._contents = {}
         for thing in state.objects:
             if thing.kind is Kind.OBJECT:
                 self._set_free_pose(thing.id, object_pose(thing))
+                self._contents.setdefault(thing.parent, []).append(thing.id)
             elif thing.kind is Kind.CONTAINER and not np.isnan(thing.open_fraction):
                 self._set_open_fraction(thing.id, thing.open_fraction)
         self._stand(base)
@@ -181,9 +188,15 @@ class PlanningScene:
         self._move()
 
     def place_container(self, id: str, position: float) -> None:
-        """Put the joint of a container to ``position`` (radians or metres)."""
+        """Put the joint of a container to ``position`` (radians or metres); what lies in a drawer moves along."""
+        before = self.pose(id)
         self.data.qpos[self._joint_address(f"{id}/joint")] = position
         self._move()
+        motion = self.pose(id) @ inverse(before)
+        for content in self._contents.get(id, ()):
+            self._set_free_pose(content, motion @ self.pose(content))
+        if self._contents.get(id):
+            self._move()
 
     def container_position(self, id: str) -> float:
         """Position of the joint of a container."""
@@ -218,9 +231,6 @@ class PlanningScene:
 
     # ---- what there is ---------------------------------------------------------------------------------------------
 
-    def has_body(self, id: str) -> bool:
-        return id in self._body_names
-
     def pose(self, id: str) -> FloatArray:
         """Pose of the body ``id``.
 
@@ -229,6 +239,10 @@ class PlanningScene:
         """
         body = self._body(id)
         return make_pose(self.data.xmat[body].reshape(3, 3), self.data.xpos[body])
+
+    def objects(self) -> list[str]:
+        """Ids of all movable objects, the held one included."""
+        return [id for contents in self._contents.values() for id in contents]
 
     def regions(self, owner: str) -> list[Region]:
         """Where things can be put on or in ``owner``."""
@@ -243,13 +257,6 @@ class PlanningScene:
             for site in sites
             if site.name.startswith(prefix)
         ]
-
-    def box_site(self, name: str) -> tuple[FloatArray, FloatArray] | None:
-        """Centre and half sizes, (3,) each, of the box site ``name``, or None."""
-        site = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_SITE, name)
-        if site < 0:
-            return None
-        return self.data.site_xpos[site].copy(), self.model.site_size[site].copy()
 
     def handle(self, container: str) -> Handle:
         """The handle of a container, where it is now.
@@ -302,6 +309,15 @@ class PlanningScene:
             self.place_arm(joints)
         return bool(self._violations().size)
 
+    def hand_in_collision(self) -> bool:
+        """Whether the hand or what it holds hits something now, which no other posture of the arm would change."""
+        fixed = self._geoms_of((*_HAND_BODIES, "wrist_roll_link"))
+        if self._held:
+            fixed = np.concatenate([fixed, self._subtree_geoms(self._held)])
+        chosen = self._violations()
+        involved = np.isin(self.data.contact.geom[chosen], fixed)
+        return bool(np.any(involved & ~np.isin(self.data.contact.geom[chosen], self._robot_geoms)[:, ::-1]))
+
     def contacts(self) -> list[Contact]:
         """What the robot hits or nearly hits now."""
         chosen = self._violations()
@@ -312,7 +328,7 @@ class PlanningScene:
         ]
 
     def held_fits(self, pose: FloatArray) -> bool:
-        """Whether the held object, at ``pose``, would hit nothing of the house. The hand and the robot are not considered."""
+        """Whether the held object, at ``pose``, would hit nothing of the house; hand and robot are not considered."""
         self._write_free_pose(self._held_address, pose)
         mujoco.mj_kinematics(self.model, self.data)
         chosen = self._violations()
@@ -324,7 +340,7 @@ class PlanningScene:
     def allowing(self, *pairs: tuple[str, str], down_to: float = _ALLOWED) -> Iterator[None]:
         """Inside, each pair may come closer, down to the given distance (negative: penetration; default: anything).
 
-        A name is the id of a body (with all that is fixed below it), ``HAND``, ``FINGERS``, ``ROBOT`` or ``FLOOR``.
+        A name is the id of a body (with all that is fixed below it), ``HAND``, ``ROBOT`` or ``FLOOR``.
         """
         saved = self._threshold.copy()
         try:
@@ -416,7 +432,7 @@ class PlanningScene:
         house = np.setdiff1d(np.flatnonzero(self._solid), np.concatenate([self._robot_geoms, held]))
         hand = self._group(HAND)
         attached = clearance == HELD_CLEARANCE
-        robot = SELF_CLEARANCE if attached else CLEARANCE
+        robot = HELD_TO_ROBOT_CLEARANCE if attached else CLEARANCE
         for others, value in ((house, clearance), (self._robot_geoms, robot), (hand, _ALLOWED if attached else robot)):
             self._threshold[np.ix_(held, others)] = value
             self._threshold[np.ix_(others, held)] = value
@@ -433,8 +449,6 @@ class PlanningScene:
             return self._geoms_of(_HAND_BODIES)
         if name == FLOOR:
             return self._floors
-        if name == FINGERS:
-            return self._geoms_of(_FINGER_BODIES)
         return self._subtree_geoms(name)
 
     def _geoms_of(self, links: Iterable[str]) -> IntArray:

@@ -1,7 +1,7 @@
 """Postures of torso and arm that are safe to drive with.
 
-All stay within about 0.4 m of the base's middle and below the head camera's view. They were found by a random search for
-the smallest circle, with a cylinder of radius 5 cm and height 18 cm in the hand for the carrying ones.
+All stay within about 0.4 m of the base's middle and below the head camera's view. They were found by a random search
+for the smallest circle, with a cylinder of radius 5 cm and height 18 cm in the hand for the carrying ones.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,11 +16,14 @@ from homie_skills.grasp_planning import PlacePlan
 from homie_skills.manipulator import BasePose, Manipulator
 from homie_skills.placing import Spot
 from homie_skills.robot import NoGrasp, NoMotion, ObjectLost, UnknownTarget
+from homie_skills.standing_and_reaching import stand_and_reach
 
 PLACE_SPEED = 0.5
 RETREAT = 0.10
-PLANS = 3
+DROPS = (0.0, 0.05, 0.10, 0.16)
+"""Heights above the surface at which the object is let go, the lowest that is possible first."""
 _ANCHORS = 4
+_STANDINGS_PER_ANCHOR = 6
 
 
 def put(manipulator: Manipulator, target: str, receptacle: str) -> None:
@@ -39,32 +43,34 @@ def put(manipulator: Manipulator, target: str, receptacle: str) -> None:
         raise ObjectLost(f"the hand holds {manipulator.state.held or 'nothing'}, not {target}")
     if owner.kind is Kind.CONTAINER and not owner.is_open:
         raise NoGrasp(f"{receptacle} is closed: open fraction {owner.open_fraction:.2f}")
-    manipulator.report("plan", 0.0)
-    plan = _plan_and_stand(manipulator, target, receptacle)
-    manipulator.report("reach", 0.4)
-    manipulator.move_to([plan.approach[0]])
+    free = placing.spots(scene, receptacle, target)
+    if not free:
+        raise NoGrasp(f"no free spot for {target} on {receptacle}")
+    plan = stand_and_reach(
+        manipulator,
+        lambda: _standings(manipulator, free, receptacle),
+        lambda poses: _plan(manipulator, receptacle, free, list(poses)),
+    )
     manipulator.report("lower", 0.6)
     manipulator.run(plan.approach, PLACE_SPEED, smooth=False)
     manipulator.report("release", 0.7)
     _release(manipulator, plan)
     manipulator.report("fold", 0.85)
     manipulator.stow()
+    manipulator.step_back()
     _check(manipulator, target, receptacle)
 
 
-def _plan_and_stand(manipulator: Manipulator, target: str, receptacle: str) -> PlacePlan:
-    """A plan for where the robot stands; it drives when the plan is for somewhere else, and plans again there."""
-    for _ in range(PLANS):
-        free = placing.spots(manipulator.scene, receptacle, target)
-        if not free:
-            raise NoGrasp(f"no free spot for {target} on {receptacle}")
-        plan = grasp_planning.plan_place(manipulator, receptacle, free, _standings(manipulator, free, receptacle))
-        if plan.base == manipulator.scene.base:
-            return plan
-        manipulator.report("drive", 0.1)
-        manipulator.drive_to(plan.base)
-    free = placing.spots(manipulator.scene, receptacle, target)
-    return grasp_planning.plan_place(manipulator, receptacle, free, [manipulator.scene.base])
+def _plan(manipulator: Manipulator, receptacle: str, free: list[Spot], standings: list[BasePose]) -> PlacePlan:
+    """A plan that lays the object down; only where the hand gets no lower, one that drops it."""
+    failure = NoGrasp(f"no free spot on {receptacle} is within reach")
+    for drop in (0.0,) if grasp_planning.in_shelf(manipulator, receptacle) else DROPS:
+        raised = [replace(spot, pose=translation(0, 0, drop) @ spot.pose) for spot in free]
+        try:
+            return grasp_planning.plan_place(manipulator, receptacle, raised, standings)
+        except NoGrasp as error:
+            failure = error
+    raise failure
 
 
 def _standings(manipulator: Manipulator, free: list[Spot], receptacle: str) -> Iterator[BasePose]:
@@ -78,7 +84,7 @@ def _standings(manipulator: Manipulator, free: list[Spot], receptacle: str) -> I
     cost = np.linalg.norm(points - here, axis=1) - points @ front
     for index in np.argsort(cost, kind="stable")[:: max(1, len(free) // _ANCHORS)][:_ANCHORS]:
         found = standing.around(floor, points[index], scene.base)
-        yield from found[: grasp_planning.STANDINGS // 2]
+        yield from found[:_STANDINGS_PER_ANCHOR]
 
 
 def _release(manipulator: Manipulator, plan: PlacePlan) -> None:

@@ -24,17 +24,10 @@ from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from homie_core.from_messages import planar_pose_from_msg, time_from_msg, world_state_from_msg, yaw_of_quaternion
 from homie_core.world_state import WorldState
 from homie_ros import qos
-from homie_ros.conversions import (
-    MAP_FRAME,
-    header,
-    planar_pose_from_msg,
-    planar_pose_to_msg,
-    time_from_msg,
-    world_state_from_msg,
-    yaw_of_quaternion,
-)
+from homie_ros.conversions import MAP_FRAME, header, planar_pose_to_msg
 from homie_ros.errors import GoalRejected, InfrastructureError, Interrupted
 from homie_ros.homie_node import HomieNode
 from homie_ros.waiting import ActionOutcome, call_service, require_success, send_goal, wait_until

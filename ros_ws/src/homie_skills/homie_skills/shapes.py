@@ -14,7 +14,7 @@ _GEOM = mujoco.mjtGeom
 
 
 def reach_along(shape: Shape, direction: FloatArray) -> float:
-    """Distance from the centre of ``shape`` to its furthest point in ``direction`` (3,), a unit vector of its own frame."""
+    """Distance from the centre of ``shape`` to its furthest point in ``direction``, a unit vector (3,) of its frame."""
     half = shape.half_extents
     if shape.kind == _GEOM.mjGEOM_SPHERE:
         return float(half[0])
@@ -28,7 +28,7 @@ def reach_along(shape: Shape, direction: FloatArray) -> float:
 
 
 def span(shapes: Sequence[Shape], pose: FloatArray, direction: FloatArray) -> tuple[float, float]:
-    """Least and greatest coordinate along ``direction`` (3,), a unit vector of the map, of ``shapes`` with ``pose`` (4, 4)."""
+    """Least and greatest coordinate of ``shapes``, placed by ``pose`` (4, 4), along the unit vector ``direction``."""
     lows, highs = [], []
     for shape in shapes:
         placed = pose @ shape.pose

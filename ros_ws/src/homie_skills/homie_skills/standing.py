@@ -8,14 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from homie_core import fetch
-from homie_skills.floor_map import DRIVE_CLEARANCE, FloorMap
+from homie_skills.floor_map import COMFORTABLE_GAP, DRIVE_CLEARANCE, FloorMap
 from homie_skills.manipulator import BasePose
 from homie_skills.robot import FloatArray
 
-COMFORTABLE_GAP = 0.15
-"""Distance between the base and furniture from which on standing closer costs nothing but is never too close."""
-
-REACH_DISTANCES = (0.70, 0.62, 0.78, 0.55, 0.86, 0.48, 0.94)
+REACH_DISTANCES = (0.70, 0.62, 0.78, 0.66, 0.74, 0.55, 0.86, 0.48, 0.94)
 """Distances from the middle of the base to what is reached for, best first."""
 
 _BEARINGS = 24
@@ -33,7 +30,6 @@ def around(
     here: BasePose,
     distances: Sequence[float] = REACH_DISTANCES,
     front: float | None = None,
-    turns: Sequence[float] = (0.0,),
 ) -> list[BasePose]:
     """Standing poses round ``target`` (2,) that the base can drive to, best first.
 
@@ -45,7 +41,6 @@ def around(
         here: where the base is.
         distances: from the base to the target, best first.
         front: direction (radians) in which the target's front looks, if it has one.
-        turns: yaw of the base relative to the direction of the target.
     """
     bearings = np.arange(_BEARINGS) * (2 * math.pi / _BEARINGS) + (front if front is not None else 0.0)
     radius, bearing = (grid.ravel() for grid in np.meshgrid(distances, bearings, indexing="ij"))
@@ -57,10 +52,8 @@ def around(
     if front is not None:
         cost += 0.6 * (1 - np.cos(bearing - front))
     possible = floor.drivable(points) & (gap >= DRIVE_CLEARANCE)
-    poses: list[tuple[float, BasePose]] = []
-    for index in np.flatnonzero(possible):
-        towards = bearing[index] + math.pi
-        for turn in turns:
-            yaw = math.remainder(towards + turn, 2 * math.pi)
-            poses.append((float(cost[index]) + 0.1 * abs(turn), (float(points[index, 0]), float(points[index, 1]), yaw)))
-    return [pose for _cost, pose in sorted(poses)]
+    order = sorted(np.flatnonzero(possible), key=lambda index: (cost[index], index))
+    return [
+        (float(points[index, 0]), float(points[index, 1]), math.remainder(bearing[index] + math.pi, math.tau))
+        for index in order
+    ]

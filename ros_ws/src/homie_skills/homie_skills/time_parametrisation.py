@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from homie_core import fetch
-from homie_skills.motion_planning import IsFree, densify
+from homie_skills.motion_planning import IsFree, densify, edge_free
 from homie_skills.robot import FloatArray
 
 SPEED = np.array([fetch.VELOCITY_LIMITS[name] for name in fetch.ARM_WITH_TORSO_JOINTS])
@@ -28,7 +28,7 @@ def round_corners(path: FloatArray, is_free: IsFree) -> FloatArray:
         rounded = [path[0]]
         for before, corner, after in zip(path[:-2], path[1:-1], path[2:], strict=True):
             entry, leave = corner + 0.25 * (before - corner), corner + 0.25 * (after - corner)
-            cut = all(is_free(entry + share * (leave - entry)) for share in (0.0, 0.5, 1.0))
+            cut = edge_free(entry, leave, is_free)
             rounded.extend([entry, leave] if cut else [corner])
         path = np.array([*rounded, path[-1]])
     return path
@@ -50,8 +50,7 @@ def time_path(path: FloatArray, speed_share: float = SPEED_SHARE) -> tuple[Float
     lengths = np.linalg.norm(np.diff(points, axis=0), axis=1)
     arc = np.concatenate([[0.0], np.cumsum(lengths)])
     speeds = _arc_speeds(points, arc, speed_share)
-    steps = 2 * lengths / np.maximum(speeds[1:] + speeds[:-1], _SLOWEST)
-    return _resample(points, np.concatenate([[0.0], np.cumsum(steps)]))
+    return _sample(points, arc, speeds)
 
 
 def _distinct(points: FloatArray) -> FloatArray:
@@ -60,7 +59,7 @@ def _distinct(points: FloatArray) -> FloatArray:
 
 
 def _arc_speeds(points: FloatArray, arc: FloatArray, speed_share: float) -> FloatArray:
-    """Speed along the path at each point: limits, then what can be reached going forwards and stopped going backwards."""
+    """Speed along the path at each point, (n,): within the limits, reachable from the start, stopping at the end."""
     tangent = np.gradient(points, arc, axis=0) if len(points) > 2 else np.diff(points, axis=0).repeat(2, 0) / arc[-1]
     magnitude = np.maximum(np.abs(tangent), 1e-9)
     bend = np.maximum(np.abs(np.gradient(tangent, arc, axis=0)) if len(points) > 2 else np.zeros_like(points), 1e-9)
@@ -75,8 +74,14 @@ def _arc_speeds(points: FloatArray, arc: FloatArray, speed_share: float) -> Floa
     return cap
 
 
-def _resample(points: FloatArray, times: FloatArray) -> tuple[FloatArray, FloatArray]:
-    count = max(2, int(np.ceil(times[-1] / SAMPLE_PERIOD)) + 1)
-    wanted = np.linspace(0.0, times[-1], count)
-    columns = [np.interp(wanted, times, points[:, joint]) for joint in range(points.shape[1])]
+def _sample(points: FloatArray, arc: FloatArray, speeds: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Positions at even times, with constant acceleration from each point of the path to the next."""
+    steps = 2 * np.diff(arc) / np.maximum(speeds[1:] + speeds[:-1], _SLOWEST)
+    times = np.concatenate([[0.0], np.cumsum(steps)])
+    wanted = np.linspace(0.0, times[-1], max(2, int(np.ceil(times[-1] / SAMPLE_PERIOD)) + 1))
+    index = np.clip(np.searchsorted(times, wanted, side="right") - 1, 0, len(steps) - 1)
+    since = wanted - times[index]
+    gain = np.diff(speeds)[index] / steps[index]
+    where = arc[index] + speeds[index] * since + 0.5 * gain * since**2
+    columns = [np.interp(where, arc, points[:, joint]) for joint in range(points.shape[1])]
     return np.column_stack(columns), wanted

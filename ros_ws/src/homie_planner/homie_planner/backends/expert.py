@@ -77,8 +77,9 @@ class Expert:
         return plan if actual._replace(near=self._near) == plan.state else None
 
     def _searched(self, task: Task, world: WorldState, steps: Sequence[Step]) -> _Plan:
-        present = frozenset(thing.category for thing in world.objects)
-        rests = _rests(task.paths, steps, present)
+        things = world.categories
+        present = frozenset(things.values())
+        rests = _rests(task.paths, steps, things)
         spoken = {thing.id: names.name_of(thing.id, world) for thing in world.objects}
         failure = NoPlan("no plan")
         for relevant in (_relevant(task), None):
@@ -101,11 +102,12 @@ def _task(text: str) -> Task:
         raise PlannerError(f"the expert needs the task with its goal and key paths: {error}") from error
 
 
-def _rests(paths: Sequence[KeyPath], steps: Sequence[Step], present: frozenset[str]) -> tuple[Rest, ...]:
-    """What is left of each key path after ``steps``."""
+def _rests(paths: Sequence[KeyPath], steps: Sequence[Step], things: Mapping[str, str]) -> tuple[Rest, ...]:
+    """What is left of each key path after ``steps``; ``things`` are those of the scene, id to category."""
+    present = frozenset(things.values())
     rests = []
     for path in paths:
-        matched = len(key_path.task_progress([path], steps, present).steps)
+        matched = len(key_path.task_progress([path], steps, things).steps)
         rests.append(tuple(key_path.pattern(node, present) for node in path[matched:]))
     return tuple(rests)
 
