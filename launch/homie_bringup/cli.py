@@ -102,6 +102,21 @@ def report(bag: Path, out: Path | None) -> None:
         click.echo(page)
 
 
+@homie.command()
+@click.option("--out", type=BAG, default=Path("doctor"), show_default=True, help="Folder for the contact sheets.")
+def doctor(out: Path) -> None:
+    """Check this machine, draw every house and object, and list what each house holds."""
+    from rich.console import Console
+
+    from homie_bringup.doctor import DoctorError, run_doctor
+
+    try:
+        code = run_doctor(out, Console())
+    except DoctorError as error:
+        raise click.UsageError(str(error)) from error
+    raise click.exceptions.Exit(code)
+
+
 def main() -> None:
     """Run the command; whatever is wrong with the input is one line on stderr and exit code 2."""
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")

@@ -56,8 +56,14 @@ SERVOS = {
 """By joint, without prefix. The base's ones stand for the wheels: they keep it from being pushed about."""
 
 
-def fetch_spec() -> mujoco.MjSpec:
+FOOTING_SERVOS = dict.fromkeys(fetch.FOOTING_JOINTS, Servo(40000, 4000, 4000))
+"""Of a base on a floor that is not level: they stand for the ground that carries the wheels."""
+
+
+def fetch_spec(*, level: bool = True) -> mujoco.MjSpec:
     """The robot alone, without prefix, base at the origin; to be attached to a house with the prefix ``fetch/``.
+
+    Where the floor is not ``level`` the base has joints to follow it.
 
     Raises:
         FileNotFoundError: gymnasium-robotics is not installed.
@@ -65,12 +71,15 @@ def fetch_spec() -> mujoco.MjSpec:
     spec = mujoco.MjSpec.from_string(_source_xml())
     spec.modelname = "fetch"
     _set_base(spec)
+    servos = SERVOS if level else SERVOS | FOOTING_SERVOS
+    if not level:
+        _add_footing(spec)
     _set_joints(spec)
     _set_bodies(spec)
     _set_gripper(spec)
     # In most arm poses these hulls overlap where the real shapes do not.
     spec.add_exclude(bodyname1="torso_lift_link", bodyname2="shoulder_lift_link")
-    for joint, servo in SERVOS.items():
+    for joint, servo in servos.items():
         _add_servo(spec, joint, servo)
     return spec
 
@@ -111,9 +120,18 @@ def _set_base(spec: mujoco.MjSpec) -> None:
     spec.joint("base_yaw").type = mujoco.mjtJoint.mjJNT_HINGE
 
 
+def _add_footing(spec: mujoco.MjSpec) -> None:
+    """Height, then pitch, then roll, after the base's heading."""
+    base = spec.body("base_link")
+    slide, hinge = mujoco.mjtJoint.mjJNT_SLIDE, mujoco.mjtJoint.mjJNT_HINGE
+    kinds = ((slide, (0, 0, 1)), (hinge, (0, 1, 0)), (hinge, (1, 0, 0)))
+    for name, (kind, axis) in zip(fetch.FOOTING_JOINTS, kinds, strict=True):
+        base.add_joint(name=name, type=kind, axis=axis)
+
+
 def _set_joints(spec: mujoco.MjSpec) -> None:
     for joint in spec.joints:
-        joint.armature = SERVOS[joint.name].armature
+        joint.armature = (SERVOS | FOOTING_SERVOS)[joint.name].armature
         joint.damping = (0, 0, 0)
         joint.stiffness = (0, 0, 0)
         joint.frictionloss = 0

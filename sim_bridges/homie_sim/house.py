@@ -6,18 +6,34 @@ Map frame: x east, y north, origin at the house's south-west corner. Lengths in 
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated
 
 import yaml
 from pydantic import Field, ValidationError, model_validator
 
+from homie_core.footing import Footing, Surface
 from homie_sim.furniture import AnyFurniture
-from homie_sim.furniture.base import Furniture, Id, Length, Rgb, Strict
+from homie_sim.furniture.base import Direction, Furniture, Id, Length, Rgb, Strict
 from homie_sim.house_files import HouseError, house_file, house_names
 from homie_sim.objects import CATALOGUE, category_of
 
-__all__ = ["House", "HouseError", "Placement", "Room", "Wall", "house_names", "load_house", "one_line", "parse_house"]
+__all__ = [
+    "House",
+    "HouseError",
+    "Placement",
+    "Ramp",
+    "Room",
+    "Wall",
+    "house_names",
+    "load_house",
+    "one_line",
+    "parse_house",
+]
+
+MAX_SLOPE = 0.125
+"""Rise per metre that the base drives up: 1 in 8."""
 
 _OVERLAP_TOLERANCE = 0.005
 
@@ -45,6 +61,11 @@ class Rectangle(Strict):
             raise ValueError("x and y must each rise: [from, to]")
         return self
 
+    @property
+    def area(self) -> tuple[float, float, float, float]:
+        """Least x, least y, greatest x, greatest y."""
+        return self.x[0], self.y[0], self.x[1], self.y[1]
+
     def holds(self, area: tuple[float, float, float, float]) -> bool:
         """Whether ``area`` (least x, least y, greatest x, greatest y) lies inside."""
         return (
@@ -56,9 +77,10 @@ class Rectangle(Strict):
 
 
 class Room(Rectangle):
-    """A room's floor. ``floor``: tiles or boards."""
+    """A room's floor. ``floor``: tiles or boards. ``level``: its height; a room above 0 stands on a solid block."""
 
     id: Id
+    level: Annotated[float, Field(ge=0, le=1)] = 0.0
     floor: Annotated[str, Field(pattern="^(tiles|boards)$")] = "boards"
     color: Rgb = (0.62, 0.45, 0.30)
 
@@ -69,6 +91,44 @@ class Wall(Rectangle):
     height: Length = 2.5
     color: Rgb = (0.90, 0.88, 0.83)
     cutaway: bool = False
+
+
+class Ramp(Rectangle):
+    """A slope between two levels that rises towards ``up``, gently enough for the robot."""
+
+    id: Id
+    up: Direction
+    low: Annotated[float, Field(ge=0, le=1)] = 0.0
+    high: Length
+    color: Rgb = (0.62, 0.45, 0.30)
+
+    @model_validator(mode="after")
+    def _gentle(self) -> Ramp:
+        if not 0 < self.slope <= MAX_SLOPE + 1e-9:
+            raise ValueError(
+                f"from {self.low} to {self.high} over {self.length:.2f} m is a slope of {self.slope:.3f}; "
+                f"allowed: more than 0, at most {MAX_SLOPE}"
+            )
+        return self
+
+    @property
+    def length(self) -> float:
+        """Level length from its foot to its top."""
+        along = self.x if self.up in ("east", "west") else self.y
+        return along[1] - along[0]
+
+    @property
+    def slope(self) -> float:
+        """Rise per metre."""
+        return (self.high - self.low) / self.length
+
+    @property
+    def surface(self) -> Surface:
+        """What one drives on."""
+        sign = 1 if self.up in ("east", "north") else -1
+        rise = sign * self.slope
+        slope = (rise, 0.0) if self.up in ("east", "west") else (0.0, rise)
+        return Surface(self.x, self.y, (self.low + self.high) / 2, slope)
 
 
 class Placement(Strict):
@@ -93,13 +153,18 @@ class RobotStart(Strict):
 
 
 class House(Strict):
-    """A whole house, checked: nothing overlaps, nothing is off the floor, no name is unknown."""
+    """A whole house, checked: nothing overlaps, nothing is off the floor, no name is unknown.
+
+    ``open`` names containers that are open at the start.
+    """
 
     name: Id
     rooms: Annotated[tuple[Room, ...], Field(min_length=1)]
+    ramps: tuple[Ramp, ...] = ()
     walls: tuple[Wall, ...] = ()
     furniture: tuple[AnyFurniture, ...] = ()
     objects: tuple[Placement, ...] = ()
+    open: tuple[str, ...] = ()
     robot: RobotStart
 
     @model_validator(mode="after")
@@ -108,10 +173,19 @@ class House(Strict):
         self._check_floor()
         for index, placement in enumerate(self.objects):
             self.check_placement(placement, f"objects.{index}")
+        self._check_open()
         return self
 
+    def _check_open(self) -> None:
+        containers = [name for piece in self.furniture for name in piece.container_ids()]
+        for index, name in enumerate(self.open):
+            if name not in containers:
+                raise ValueError(f"open.{index}: {name!r}; allowed: {', '.join(containers) or 'none'}")
+
     def _check_names(self) -> None:
-        names = [thing.id for thing in (*self.rooms, *self.furniture)] + [entry.object for entry in self.objects]
+        names = [thing.id for thing in (*self.rooms, *self.ramps, *self.furniture)] + [
+            entry.object for entry in self.objects
+        ]
         repeated = sorted({name for name in names if names.count(name) > 1})
         if repeated:
             raise ValueError(f"id {repeated[0]!r} is used more than once")
@@ -125,9 +199,15 @@ class House(Strict):
         for index, piece in enumerate(self.furniture):
             if not any(room.holds(piece.footprint) for room in self.rooms):
                 raise ValueError(f"furniture.{index} ({piece.id}): at {piece.at} does not stand inside a room")
+            for ramp in self.ramps:
+                if _overlap(piece.footprint, ramp.area):
+                    raise ValueError(f"furniture.{index} ({piece.id}): at {piece.at} overlaps {ramp.id}")
             for other in self.furniture[:index]:
                 if _overlap(piece.footprint, other.footprint):
                     raise ValueError(f"furniture.{index} ({piece.id}): at {piece.at} overlaps {other.id}")
+            for number, wall in enumerate(self.walls):
+                if _overlap(piece.footprint, wall.area):
+                    raise ValueError(f"furniture.{index} ({piece.id}): at {piece.at} overlaps walls.{number}")
         start = (self.robot.x, self.robot.y, self.robot.x, self.robot.y)
         if not any(room.holds(start) for room in self.rooms):
             raise ValueError(f"robot: ({self.robot.x}, {self.robot.y}) is not inside a room")
@@ -142,10 +222,16 @@ class House(Strict):
             allowed = ", ".join(self.receptacles)
             raise ValueError(f"{field}.on: {placement.on!r}; allowed: {allowed}")
 
+    @cached_property
+    def footing(self) -> Footing:
+        """The floor's levels and slopes."""
+        raised = [Surface(room.x, room.y, room.level) for room in self.rooms if room.level > 0]
+        return Footing((*raised, *(ramp.surface for ramp in self.ramps)))
+
     @property
     def receptacles(self) -> tuple[str, ...]:
         """Ids of everything that objects can be put on or in: furniture and containers."""
-        ids = [piece.id for piece in self.furniture]
+        ids = [piece.id for piece in self.furniture if piece.holds_objects]
         return (*ids, *(name for piece in self.furniture for name in piece.container_ids() if name not in ids))
 
     def furniture_named(self, id: str) -> Furniture | None:
@@ -181,10 +267,17 @@ def parse_house(data: object, origin: str = "house") -> House:
     Raises:
         HouseError: a value is not allowed.
     """
+    # Imported here because the builder, which the check builds the house with, imports this module.
+    from homie_sim.house_check import check_house
+
     try:
-        return House.model_validate(data)
+        house = House.model_validate(data)
+        check_house(house)
     except ValidationError as error:
         raise HouseError(f"{origin}: {one_line(error)}") from error
+    except ValueError as error:
+        raise HouseError(f"{origin}: {error}") from error
+    return house
 
 
 def one_line(error: ValidationError, *prefix: str) -> str:

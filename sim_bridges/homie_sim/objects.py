@@ -84,8 +84,17 @@ def _carton(
     return ObjectModel(category, size, mass, build)
 
 
-def _round_fruit(category: str, half: tuple[float, float, float], mass: float, color: Color, stem: bool) -> ObjectModel:
-    """A fruit that is a ball or an ellipsoid."""
+def _round_fruit(
+    category: str,
+    half: tuple[float, float, float],
+    mass: float,
+    color: Color,
+    *,
+    stem: bool = False,
+    tips: bool = False,
+    navel: bool = False,
+) -> ObjectModel:
+    """A fruit that is a ball or an ellipsoid: with stem and leaf, with pointed ends, or with a navel on top."""
 
     def build(body: mujoco.MjsBody, palette: Palette) -> None:
         shape = _Shape.mjGEOM_SPHERE if len(set(half)) == 1 else _Shape.mjGEOM_ELLIPSOID
@@ -100,6 +109,15 @@ def _round_fruit(category: str, half: tuple[float, float, float], mass: float, c
                 _geom(body, _Shape.mjGEOM_ELLIPSOID, (0.012, 0.006, 0.0015), leaf, (0.010, 0, half[2] + 0.006), tilt)
             )
 
+        if tips:
+            for sign in (-1, 1):
+                tip = (sign * (half[0] - 0.002), 0, 0)
+                skin = palette.plain(color, gloss=0.35)
+                make_decoration(_geom(body, _Shape.mjGEOM_ELLIPSOID, (0.008, 0.007, 0.007), skin, tip))
+        if navel:
+            dot = palette.plain((0.35, 0.40, 0.12), gloss=0)
+            make_decoration(_geom(body, _Shape.mjGEOM_ELLIPSOID, (0.005, 0.005, 0.0015), dot, (0, 0, half[2])))
+
     return ObjectModel(category, (2 * half[0], 2 * half[1], 2 * half[2]), mass, build, rolls=True)
 
 
@@ -107,8 +125,52 @@ def _build_pear(body: mujoco.MjsBody, palette: Palette) -> None:
     skin = palette.plain((0.72, 0.76, 0.25), gloss=0.3)
     for radius, height in ((0.034, -0.016), (0.025, 0.013), (0.018, 0.030)):
         _geom(body, _Shape.mjGEOM_SPHERE, (radius,), skin, (0, 0, height)).condim = 6
+    # Between the three spheres that are touched, more that only round off what is seen.
+    for radius, height in ((0.0325, -0.009), (0.030, -0.001), (0.0275, 0.006), (0.0225, 0.019), (0.020, 0.025)):
+        make_decoration(_geom(body, _Shape.mjGEOM_SPHERE, (radius,), skin, (0, 0, height)))
     brown = palette.plain((0.30, 0.20, 0.10))
     make_decoration(_geom(body, _Shape.mjGEOM_CAPSULE, (0.003, 0.007), brown, (0, 0, 0.052)))
+
+
+def _build_strawberry(body: mujoco.MjsBody, palette: Palette) -> None:
+    """It lies on its side, along y: a wide end with a green cap, a narrow end, and seeds."""
+    red = palette.plain((0.88, 0.08, 0.14), gloss=0.4)
+    _geom(body, _Shape.mjGEOM_ELLIPSOID, (0.022, 0.026, 0.022), red, (0, 0.004, 0)).condim = 6
+    _geom(body, _Shape.mjGEOM_SPHERE, (0.013,), red, (0, -0.017, 0)).condim = 6
+    seed = palette.plain((0.98, 0.85, 0.35))
+    for y, radius, shift in ((-0.014, 0.0175, 0.0), (-0.002, 0.0214, 0.5), (0.010, 0.0213, 0.0)):
+        for index in range(6):
+            angle = (index + shift) * math.pi / 3
+            spot = (radius * math.cos(angle), y, radius * math.sin(angle))
+            make_decoration(_geom(body, _Shape.mjGEOM_SPHERE, (0.0018,), seed, spot))
+    green = palette.plain((0.20, 0.55, 0.16))
+    for index in range(5):
+        angle = index * 2 * math.pi / 5
+        spot = (0.009 * math.cos(angle), 0.026, 0.009 * math.sin(angle))
+        # The leaf's long axis points away from the stem.
+        turn = (math.cos(angle / 2), 0.0, -math.sin(angle / 2), 0.0)
+        make_decoration(_geom(body, _Shape.mjGEOM_ELLIPSOID, (0.009, 0.003, 0.004), green, spot, turn))
+    stem = (math.cos(math.pi / 4), math.sin(math.pi / 4), 0.0, 0.0)
+    make_decoration(_geom(body, _Shape.mjGEOM_CAPSULE, (0.002, 0.006), green, (0, 0.033, 0), stem))
+
+
+def _build_peach(body: mujoco.MjsBody, palette: Palette) -> None:
+    """Orange-pink, with the furrow that only a peach has."""
+    radius = 0.035
+    _geom(body, _Shape.mjGEOM_SPHERE, (radius,), palette.plain((0.97, 0.58, 0.42), gloss=0.05)).condim = 6
+    furrow = palette.plain((0.72, 0.30, 0.24), gloss=0)
+    count, out = 9, radius + 0.0002
+    angles = [math.pi * (0.02 + 0.96 * index / count) for index in range(count + 1)]
+    for first, second in pairwise(angles):
+        ends = (math.sin(first) * out, 0, math.cos(first) * out, math.sin(second) * out, 0, math.cos(second) * out)
+        line = body.add_geom(type=_Shape.mjGEOM_CAPSULE, fromto=ends, size=(0.0013, 0, 0))
+        furrow.apply(line)
+        make_decoration(line)
+    leaf = palette.plain((0.30, 0.52, 0.18))
+    tilt = (0.99, 0, -0.14, 0)
+    make_decoration(
+        _geom(body, _Shape.mjGEOM_ELLIPSOID, (0.018, 0.008, 0.0015), leaf, (-0.012, 0, radius - 0.0005), tilt)
+    )
 
 
 def _build_banana(body: mujoco.MjsBody, palette: Palette) -> None:
@@ -195,7 +257,7 @@ _MODELS = (
         (0.95, 0.90, 0.60),
     ),
     _can("master_chef_can", 0.044, 0.135, 0.41, "COFFEE", (0.12, 0.20, 0.55), WHITE, (0.70, 0.12, 0.12)),
-    _can("tomato_soup_can", 0.033, 0.101, 0.35, "TOMATO\nSOUP", WHITE, WHITE, (0.80, 0.10, 0.10)),
+    _can("tomato_soup_can", 0.033, 0.101, 0.35, "TOMATO\nSOUP", (0.82, 0.08, 0.08), (0.82, 0.08, 0.08), WHITE),
     _can("tuna_fish_can", 0.042, 0.034, 0.17, "TUNA", (0.15, 0.45, 0.75), WHITE, (0.10, 0.30, 0.60)),
     _carton(
         "cracker_box",
@@ -219,8 +281,11 @@ _MODELS = (
     _carton("gelatin_box", (0.073, 0.085, 0.030), 0.10, "GELATIN", (0.85, 0.20, 0.35), (0.80, 0.15, 0.30), WHITE),
     ObjectModel("banana", (0.060, 0.180, 0.034), 0.12, _build_banana),
     _round_fruit("apple", (0.037, 0.037, 0.037), 0.16, (0.78, 0.10, 0.10), stem=True),
-    _round_fruit("lemon", (0.034, 0.027, 0.027), 0.08, (0.96, 0.88, 0.18), stem=False),
-    _round_fruit("orange", (0.037, 0.037, 0.037), 0.16, (0.96, 0.52, 0.08), stem=False),
+    _round_fruit("lemon", (0.034, 0.027, 0.027), 0.08, (0.96, 0.88, 0.18), tips=True),
+    _round_fruit("orange", (0.037, 0.037, 0.037), 0.16, (0.96, 0.52, 0.08), navel=True),
+    ObjectModel("strawberry", (0.044, 0.060, 0.044), 0.03, _build_strawberry, rolls=True),
+    ObjectModel("peach", (0.070, 0.070, 0.070), 0.15, _build_peach, rolls=True),
+    _round_fruit("plum", (0.028, 0.028, 0.028), 0.06, (0.36, 0.10, 0.36), stem=True),
     ObjectModel("pear", (0.068, 0.068, 0.100), 0.15, _build_pear, rolls=True),
     ObjectModel("bowl", (0.140, 0.140, 0.055), 0.18, _build_bowl, rolls=True),
     ObjectModel("mug", (0.078, 0.105, 0.085), 0.15, _build_mug),

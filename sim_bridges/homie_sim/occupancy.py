@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from homie_core import fetch
 from homie_sim.house import House
+from homie_sim.house_builder import RAISED_FLOORS
 
 RESOLUTION = 0.05
 """Edge of a cell, metres."""
@@ -68,7 +69,10 @@ class OccupancyGrid:
 
 
 def build_grid(model: mujoco.MjModel, data: mujoco.MjData, house: House, held: str = "") -> OccupancyGrid:
-    """The grid of the present state. Robot and held object are no obstacles; outside the rooms nothing is free."""
+    """The grid of the present state. Robot and held object are no obstacles; outside the rooms nothing is free.
+
+    The model may be a house without a robot.
+    """
     west, south = (min(getattr(room, axis)[0] for room in house.rooms) - _MARGIN for axis in "xy")
     east, north = (max(getattr(room, axis)[1] for room in house.rooms) + _MARGIN for axis in "xy")
     shape = math.ceil((north - south) / RESOLUTION), math.ceil((east - west) / RESOLUTION)
@@ -80,16 +84,46 @@ def build_grid(model: mujoco.MjModel, data: mujoco.MjData, house: House, held: s
         _fill(grid, low + corners * (high - low), origin, FREE)
     for geom in _obstacles(model, held):
         corners = _corners(model, data, geom)
-        if corners[:, 2].min() < ROBOT_HEIGHT and corners[:, 2].max() > _STEP_HEIGHT:
+        floor = house.footing.height(*corners[:, :2].mean(axis=0).tolist())
+        if corners[:, 2].min() < floor + ROBOT_HEIGHT and corners[:, 2].max() > floor + _STEP_HEIGHT:
             _fill(grid, cv2.convexHull(corners[:, :2].astype(np.float32))[:, 0], origin, OCCUPIED)
+    if not house.footing.is_level:
+        _fill_steps(grid, house, origin)
     return OccupancyGrid(grid.astype(np.int8), (float(west), float(south)))
+
+
+def _fill_steps(grid: NDArray[np.uint8], house: House, origin: NDArray[np.float64]) -> None:
+    """Take both cells where the floor of one is a step above that of the next, be it up or down."""
+    rows, columns = grid.shape
+    x = origin[0] + (np.arange(columns) + 0.5) * RESOLUTION
+    y = origin[1] + (np.arange(rows) + 0.5) * RESOLUTION
+    heights = np.zeros(grid.shape)
+    for surface in house.footing.surfaces:
+        chosen = np.ix_(
+            (surface.y[0] <= y) & (y <= surface.y[1]),
+            (surface.x[0] <= x) & (x <= surface.x[1]),
+        )
+        # A slope is the same everywhere, so a row and a column of heights are enough.
+        rise_x = surface.slope[0] * (x - sum(surface.x) / 2)
+        rise_y = surface.slope[1] * (y - sum(surface.y) / 2)
+        heights[chosen] = np.maximum(heights, surface.height + rise_y[:, None] + rise_x[None, :])[chosen]
+    for axis in range(2):
+        step = np.abs(np.diff(heights, axis=axis)) > _STEP_HEIGHT
+        before, after = ([slice(None), slice(None)] for _ in range(2))
+        before[axis], after[axis] = slice(None, -1), slice(1, None)
+        grid[tuple(before)][step] = OCCUPIED
+        grid[tuple(after)][step] = OCCUPIED
 
 
 def _obstacles(model: mujoco.MjModel, held: str) -> NDArray[np.intp]:
     """Solid geoms of everything but floors, the robot and the held object."""
-    robot_tree = model.body_treeid[model.body(fetch.BASE_BODY).id]
     solid = (model.geom_contype != 0) & (model.geom_type != mujoco.mjtGeom.mjGEOM_PLANE)
-    solid &= model.body_treeid[model.geom_bodyid] != robot_tree
+    robot = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, fetch.BASE_BODY)
+    floors = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, RAISED_FLOORS)
+    if floors >= 0:
+        solid &= model.geom_bodyid != floors
+    if robot >= 0:
+        solid &= model.body_treeid[model.geom_bodyid] != model.body_treeid[robot]
     if held:
         solid &= model.geom_bodyid != model.body(held).id
     return np.flatnonzero(solid)

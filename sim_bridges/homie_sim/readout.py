@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import mujoco
@@ -15,6 +16,9 @@ from homie_sim.objects import category_of
 
 HINGE_OPEN = 1.57
 """Radians at which a door counts as fully open."""
+
+RUNNING = "on"
+"""State of an appliance that runs."""
 
 _FLOOR_HEIGHT = 0.04
 _REGION_SLACK = 0.02
@@ -78,7 +82,7 @@ class Readout:
         self._model = model
         self._house = house
         self.objects = {entry.object: model.body(entry.object).id for entry in house.objects}
-        self.regions = _regions(model)
+        self.regions = read_regions(model)
         self.containers = _containers(model, house)
         geoms = {body: _geoms_below(model, body) for body in self.objects.values()}
         geoms |= {container.body: _geoms_below(model, container.body) for container in self.containers.values()}
@@ -98,11 +102,21 @@ class Readout:
         container = self.containers[container_id]
         return float(max(0.0, data.qpos[container.qpos] / container.fully_open))
 
-    def read(self, data: mujoco.MjData, stamp: int, robot_pose: tuple[float, float, float], held: str) -> WorldState:
-        """The state at this moment. ``data`` must have been brought up to date by ``mj_kinematics`` or a step."""
+    def read(
+        self,
+        data: mujoco.MjData,
+        stamp: int,
+        robot_pose: tuple[float, float, float],
+        held: str,
+        running: Collection[str] = (),
+    ) -> WorldState:
+        """The state at this moment; ``running`` are the ids of appliances that are on.
+
+        ``data`` must have been brought up to date by ``mj_kinematics`` or a step.
+        """
         boxes = self._boxes.read(data)
         things = [self._object(data, name, body, boxes[body], held) for name, body in self.objects.items()]
-        things += self._furniture(data, boxes)
+        things += self._furniture(data, boxes, running)
         things += [self._room(room.id) for room in self._house.rooms]
         return WorldState(self._house.name, stamp, tuple(things), robot_pose, held)
 
@@ -129,14 +143,15 @@ class Readout:
         parent = GRIPPER if name == held else self._parent(data, *box)
         return self._state(data, name, category_of(name), Kind.OBJECT, body, box, parent)
 
-    def _furniture(self, data: mujoco.MjData, boxes: dict[int, Bounds]) -> list[ObjectState]:
+    def _furniture(self, data: mujoco.MjData, boxes: dict[int, Bounds], running: Collection[str]) -> list[ObjectState]:
         things = []
         for piece in self._house.furniture:
             opens = piece.id in self.containers
             kind = Kind.CONTAINER if opens else Kind.FURNITURE
             fraction = self.open_fraction(data, piece.id) if opens else math.nan
             body = self._model.body(piece.id).id
-            things.append(self._state(data, piece.id, piece.kind_name, kind, body, boxes[body], "", fraction))
+            states = (RUNNING,) if piece.id in running else ()
+            things.append(self._state(data, piece.id, piece.kind_name, kind, body, boxes[body], "", fraction, states))
         for container in self.containers.values():
             if container.parent:
                 fraction = self.open_fraction(data, container.id)
@@ -164,6 +179,7 @@ class Readout:
         box: Bounds,
         parent: str,
         open_fraction: float = math.nan,
+        states: tuple[str, ...] = (),
     ) -> ObjectState:
         low, high = box
         w, x, y, z = data.xquat[body].tolist()
@@ -177,6 +193,7 @@ class Readout:
             box_size=_triple(high - low),
             parent=parent,
             open_fraction=open_fraction,
+            states=states,
         )
 
     def _room(self, name: str) -> ObjectState:
@@ -186,13 +203,14 @@ class Readout:
             id=name,
             category=name,
             kind=Kind.PLACE,
-            position=(center[0], center[1], 0.0),
+            position=(center[0], center[1], self._house.footing.height(center[0], center[1])),
             box_center=center,
             box_size=_triple(2 * site.size),
         )
 
 
-def _regions(model: mujoco.MjModel) -> tuple[Region, ...]:
+def read_regions(model: mujoco.MjModel) -> tuple[Region, ...]:
+    """Every place in the model that can hold objects."""
     found = []
     for index in range(model.nsite):
         name = model.site(index).name

@@ -45,6 +45,11 @@ HEAD_FOV = 50.0
 THIRD_WIDTH, THIRD_HEIGHT = 640, 360
 THIRD_FOV = 38.0
 
+TOP_WIDTH, TOP_HEIGHT = 640, 480
+TOP_FOV = 30.0
+"""Degrees, vertically: so little that walls hide next to nothing."""
+
+_TOP_MARGIN = 1.06
 _THIRD_ASIDE, _THIRD_AHEAD = 1.5, 0.25
 _THIRD_FROM_WALL = 0.4
 
@@ -127,6 +132,15 @@ class Viewer:
         with self._drawing(data, _THIRD_GROUPS):
             return self._draw(third_person_camera(data, self._house))
 
+    def top_down(self, data: mujoco.MjData) -> Image:
+        """The whole house from straight above, north up; (480, 640, 3)."""
+        return self.picture(data, top_down_camera(self._house))
+
+    def picture(self, data: mujoco.MjData, camera: Camera, *, cutaway: bool = False) -> Image:
+        """What a camera anywhere sees, without the cut-away walls if wanted; (height, width, 3), at most 480 x 640."""
+        with self._drawing(data, _THIRD_GROUPS if cutaway else _HEAD_CAMERA_GROUPS):
+            return self._draw(camera)
+
     @contextmanager
     def _drawing(self, data: mujoco.MjData, groups: tuple[int, ...], images: int = 1) -> Iterator[None]:
         """Make the scene ready to be drawn, and count the images and the wall time."""
@@ -175,6 +189,23 @@ class Viewer:
         return area
 
 
+def renderer_name() -> str:
+    """What draws here, as the driver names itself, e.g. ``llvmpipe``; found out by opening a small context.
+
+    Raises:
+        RenderError: there is no working OpenGL here.
+    """
+    model = mujoco.MjModel.from_xml_string("<mujoco/>")
+    context, target = _open(model, 16, 16)
+    try:
+        gl = importlib.import_module("OpenGL.GL")
+        name, version = gl.glGetString(gl.GL_RENDERER), gl.glGetString(gl.GL_VERSION)
+        return f"{name.decode()}, OpenGL {version.decode()}"
+    finally:
+        target.free()
+        context.free()
+
+
 def view_cameras(data: mujoco.MjData) -> dict[str, Camera]:
     """The cameras of the four views, level but for ``VIEW_PITCH``."""
     head = data.body(fetch.mjcf_name("head_pan_link")).xpos
@@ -194,8 +225,13 @@ def head_camera(data: mujoco.MjData) -> Camera:
 
 
 def third_person_camera(data: mujoco.MjData, house: House) -> Camera:
-    """South of the house and above it, moving along with the robot, a little to its east to look past its back."""
+    """Follows the robot; see :func:`outside_camera`."""
     robot = data.body(fetch.BASE_BODY).xpos
+    return outside_camera((float(robot[0]), float(robot[1])), house)
+
+
+def outside_camera(robot: tuple[float, float], house: House) -> Camera:
+    """South of the house and above it, moving along with the robot, a little to its east to look past its back."""
     south = min(room.y[0] for room in house.rooms)
     north = max(room.y[1] for room in house.rooms)
     west = min(room.x[0] for room in house.rooms) + _THIRD_FROM_WALL
@@ -205,6 +241,25 @@ def third_person_camera(data: mujoco.MjData, house: House) -> Camera:
     direction = (target - position) / np.linalg.norm(target - position)
     up = np.array([0, 0, 1.0]) - direction * direction[2]
     return Camera(position, direction, up / np.linalg.norm(up), THIRD_FOV, THIRD_WIDTH, THIRD_HEIGHT)
+
+
+def top_down_camera(house: House) -> Camera:
+    """High above the middle of the house, so that all of it fits."""
+    west, south = (min(getattr(room, axis)[0] for room in house.rooms) for axis in "xy")
+    east, north = (max(getattr(room, axis)[1] for room in house.rooms) for axis in "xy")
+    half = 0.5 * _TOP_MARGIN * max(north - south, (east - west) * TOP_HEIGHT / TOP_WIDTH)
+    top = max((wall.height for wall in house.walls), default=0.0)
+    height = top + half / math.tan(math.radians(TOP_FOV) / 2)
+    position = np.array([(west + east) / 2, (south + north) / 2, height])
+    return Camera(position, np.array([0, 0, -1.0]), np.array([0, 1.0, 0]), TOP_FOV, TOP_WIDTH, TOP_HEIGHT)
+
+
+def camera_at(position: Vector, target: Vector, fov: float, width: int, height: int) -> Camera:
+    """A level camera at ``position`` (3,) that looks at ``target`` (3,), which is not straight above or below."""
+    ahead = target - position
+    yaw = math.atan2(ahead[1], ahead[0])
+    pitch = math.atan2(ahead[2], math.hypot(ahead[0], ahead[1]))
+    return _looking(position, yaw, pitch, fov, width, height)
 
 
 def _looking(position: Vector, yaw: float, pitch: float, fov: float, width: int, height: int) -> Camera:

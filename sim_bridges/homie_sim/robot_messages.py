@@ -61,6 +61,8 @@ def odometry(world: MujocoWorld) -> Odometry:
     speed, turn = world.base_velocity()
     message = Odometry(header=header(world.stamp, ODOM_FRAME), child_frame_id=BASE_FRAME)
     message.pose.pose = planar_pose_to_msg(world.base_pose())
+    message.pose.pose.position.z = world.base_stance()[0]
+    message.pose.pose.orientation = _base_rotation(world)
     message.twist.twist.linear.x = speed
     message.twist.twist.angular.z = turn
     return message
@@ -73,8 +75,8 @@ def static_transforms() -> TFMessage:
 
 def moving_transforms(world: MujocoWorld) -> TFMessage:
     """Odom to the base, and the base to the head camera's optical frame."""
-    x, y, yaw = world.base_pose()
-    base = Transform(translation=Vector3(x=x, y=y), rotation=quaternion_of_yaw(yaw))
+    x, y, _ = world.base_pose()
+    base = Transform(translation=Vector3(x=x, y=y, z=world.base_stance()[0]), rotation=_base_rotation(world))
     return TFMessage(
         transforms=[
             TransformStamped(header=header(world.stamp, ODOM_FRAME), child_frame_id=BASE_FRAME, transform=base),
@@ -140,6 +142,13 @@ def diagnostics(world: MujocoWorld, name: str) -> DiagnosticArray:
         values=[KeyValue(key=key, value=value) for key, value in values.items()],
     )
     return DiagnosticArray(header=header(world.stamp), status=[status])
+
+
+def _base_rotation(world: MujocoWorld) -> Quaternion:
+    """Heading of the base, and its lean on a ramp."""
+    if world.house.footing.is_level:
+        return quaternion_of_yaw(world.base_pose()[2])
+    return _quaternion(world.data.body(fetch.BASE_BODY).xmat.reshape(3, 3))
 
 
 def _camera_on_base(world: MujocoWorld) -> Transform:

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from homie_core import fetch
 from homie_core.world_state import WorldState
 from homie_sim import physics
-from homie_sim.fetch_model import SERVOS
+from homie_sim.appliance_state import ApplianceStates
+from homie_sim.fetch_model import FOOTING_SERVOS, SERVOS
 from homie_sim.grasp import Grasp
 from homie_sim.house import House
 from homie_sim.house_builder import TIMESTEP, compile_house, describe
@@ -28,9 +29,14 @@ CONTROL_PERIOD = 0.01
 
 STEPS_PER_TICK = round(CONTROL_PERIOD / TIMESTEP)
 
+OPEN_AT_START = 0.95
+"""Open fraction of a container that the house leaves open."""
+
 _SETTLE_TICKS = 200
+_SETTLE_ROUNDS = 3
 _SETTLE_BLOCK = 10
 _SETTLED_SPEED = 0.005
+_CREEPING_SPEED = 0.15
 _NANOSECONDS_PER_STEP = round(TIMESTEP * 1e9)
 _SNAPSHOT = mujoco.mjtState.mjSTATE_INTEGRATION
 
@@ -69,10 +75,12 @@ class MujocoWorld:
         self.data = mujoco.MjData(self.model)
         self.readout = Readout(self.model, house)
         self.grasp = Grasp(self.model, house)
+        self.appliances = ApplianceStates(self.model, house, self.readout)
         self.physics_wall_seconds = 0.0
         self._placer = Placer(self.model, house, self.readout)
-        self._joints = {joint: self.model.joint(fetch.mjcf_name(joint)) for joint in SERVOS}
-        self._actuators = {joint: self.model.actuator(fetch.mjcf_name(joint)).id for joint in SERVOS}
+        self._servos = SERVOS if house.footing.is_level else SERVOS | FOOTING_SERVOS
+        self._joints = {joint: self.model.joint(fetch.mjcf_name(joint)) for joint in self._servos}
+        self._actuators = {joint: self.model.actuator(fetch.mjcf_name(joint)).id for joint in self._servos}
         self._qpos = {joint: int(info.qposadr[0]) for joint, info in self._joints.items()}
         self._qvel = {joint: int(info.dofadr[0]) for joint, info in self._joints.items()}
         self._viewer: Viewer | None = None
@@ -97,7 +105,9 @@ class MujocoWorld:
         overrides = self._placer.parse(placements)
         mujoco.mj_resetData(self.model, self.data)
         self.grasp.reset()
+        self.appliances.reset()
         self._place_robot()
+        self._open_containers()
         mujoco.mj_forward(self.model, self.data)
         self._placer.place(self.data, overrides, np.random.default_rng(seed))
         self._settle()
@@ -107,31 +117,70 @@ class MujocoWorld:
     def _place_robot(self) -> None:
         start = self.house.robot
         pose = dict(zip(fetch.BASE_JOINTS, (start.x, start.y, math.radians(start.yaw_degrees)), strict=True))
-        for joint, value in {**dict.fromkeys(SERVOS, 0.0), **fetch.STOWED_ARM, **pose}.items():
+        for joint, value in {**dict.fromkeys(self._servos, 0.0), **fetch.STOWED_ARM, **pose}.items():
             self.data.qpos[self._qpos[joint]] = value
             self.set_target(joint, value)
+        self._stand_on_floor()
         self.set_grip_effort(fetch.MAX_GRIP_EFFORT)
 
+    def _stand_on_floor(self) -> None:
+        """Put the base on the floor below it at once."""
+        for joint, value in self._stance().items():
+            self.data.qpos[self._qpos[joint]] = value
+            self.data.qvel[self._qvel[joint]] = 0
+            self.set_target(joint, value)
+
+    def _follow_floor(self) -> None:
+        """Set the targets of height and lean to the floor below, with the rates at which they change as it drives."""
+        now = self._stance()
+        if not now:
+            return
+        period = CONTROL_PERIOD
+        x, y, yaw = self.base_position()
+        vx, vy, turn = (float(self.data.qvel[self._qvel[joint]]) for joint in fetch.BASE_JOINTS)
+        ahead = self.house.footing.stance(x + vx * period, y + vy * period, yaw + turn * period)
+        for (joint, value), soon in zip(now.items(), ahead, strict=True):
+            self.set_target(joint, value, (soon - value) / period)
+
+    def _stance(self) -> dict[str, float]:
+        """Where the joints of the footing are to be; empty in a house with a level floor."""
+        if self.house.footing.is_level:
+            return {}
+        return dict(zip(fetch.FOOTING_JOINTS, self.house.footing.stance(*self.base_position()), strict=True))
+
+    def _open_containers(self) -> None:
+        for id in self.house.open:
+            container = self.readout.containers[id]
+            self.data.qpos[container.qpos] = OPEN_AT_START * container.fully_open
+
     def _settle(self) -> None:
-        for _ in range(_SETTLE_TICKS // _SETTLE_BLOCK):
-            physics.step(self.model, self.data, _SETTLE_BLOCK * STEPS_PER_TICK)
-            if float(np.abs(self.data.qvel).max()) < _SETTLED_SPEED:
+        """Wait until nothing moves. Round things that only roll on slowly, as they may for ever, are held up."""
+        for _ in range(_SETTLE_ROUNDS):
+            if self._comes_to_rest():
                 break
+            if float(np.abs(self.data.qvel).max()) < _CREEPING_SPEED:
+                self.data.qvel[:] = 0
         else:
             dof = int(np.abs(self.data.qvel).argmax())
             body = self.model.body(int(self.model.dof_bodyid[dof])).name
-            raise WorldError(
-                f"{body} does not come to rest within {_SETTLE_TICKS * CONTROL_PERIOD:.0f} s after a reset"
-            )
+            seconds = _SETTLE_ROUNDS * _SETTLE_TICKS * CONTROL_PERIOD
+            raise WorldError(f"{body} does not come to rest within {seconds:.0f} s after a reset")
         self.data.qvel[:] = 0
         self.data.qacc_warmstart[:] = 0
         mujoco.mj_forward(self.model, self.data)
+
+    def _comes_to_rest(self) -> bool:
+        for _ in range(_SETTLE_TICKS // _SETTLE_BLOCK):
+            physics.step(self.model, self.data, _SETTLE_BLOCK * STEPS_PER_TICK)
+            if float(np.abs(self.data.qvel).max()) < _SETTLED_SPEED:
+                return True
+        return False
 
     # --- acting
 
     def set_target(self, joint: str, position: float, velocity: float = 0.0) -> None:
         """Where a servo is to be now; ``velocity`` makes it follow a moving target without lag."""
-        self.data.ctrl[self._actuators[joint]] = position + SERVOS[joint].lead * velocity
+        self.data.ctrl[self._actuators[joint]] = position + self._servos[joint].lead * velocity
 
     def set_grip_effort(self, effort: float) -> None:
         """Newtons that each finger pushes with at most."""
@@ -145,11 +194,13 @@ class MujocoWorld:
             PhysicsError: the simulation broke down; the world is of no use until its next reset.
         """
         for _ in range(count):
+            self._follow_floor()
             start = time.perf_counter()
             physics.step(self.model, self.data, STEPS_PER_TICK)
             self.physics_wall_seconds += time.perf_counter() - start
             self._steps += STEPS_PER_TICK
             self.grasp.update(self.data)
+            self.appliances.update(self.data)
 
     # --- reading
 
@@ -201,6 +252,13 @@ class MujocoWorld:
         x, y, yaw = (float(self.data.qpos[self._qpos[joint]]) for joint in fetch.BASE_JOINTS)
         return x, y, yaw
 
+    def base_stance(self) -> tuple[float, float, float]:
+        """Height of the floor under the base, and its pitch and roll there; (0, 0, 0) on level ground."""
+        if self.house.footing.is_level:
+            return 0.0, 0.0, 0.0
+        z, pitch, roll = (float(self.data.qpos[self._qpos[joint]]) for joint in fetch.FOOTING_JOINTS)
+        return z, pitch, roll
+
     def occupancy(self) -> OccupancyGrid:
         """The floor as it is now, open doors included."""
         return build_grid(self.model, self.data, self.house, self.held)
@@ -211,7 +269,7 @@ class MujocoWorld:
 
     def world_state(self) -> WorldState:
         """Everything in the world, at this moment."""
-        return self.readout.read(self.data, self.stamp, self.base_pose(), self.held)
+        return self.readout.read(self.data, self.stamp, self.base_pose(), self.held, self.appliances.running)
 
     def world_description(self) -> str:
         """The world as MJCF text; compiles with ``homie_core.fetch.mesh_assets()`` as assets."""
@@ -249,6 +307,10 @@ class MujocoWorld:
         """Robot and rooms from outside; (360, 640, 3)."""
         return self.viewer.third_person(self.data)
 
+    def top_down(self) -> Image:
+        """The whole house from straight above, north up; (480, 640, 3)."""
+        return self.viewer.top_down(self.data)
+
     @property
     def render_wall_seconds(self) -> float:
         """Wall time spent drawing so far."""
@@ -268,6 +330,7 @@ class MujocoWorld:
             self.data.qpos[self._qpos[joint]] = value
             self.data.qvel[self._qvel[joint]] = 0
             self.set_target(joint, value)
+        self._stand_on_floor()
         mujoco.mj_forward(self.model, self.data)
 
     def pass_time(self, seconds: float) -> None:

@@ -78,7 +78,7 @@ def test_a_wrong_value_is_refused_in_one_line(path: str, value: object, words: l
 def test_unknown_house_names_the_known_ones() -> None:
     with pytest.raises(HouseError, match=r"'castle' is unknown; allowed: house_1"):
         load_house("castle")
-    assert house_names() == ["house_1"]
+    assert house_names()[0] == "house_1"
 
 
 def test_a_file_that_is_not_there_or_not_yaml(tmp_path: Path) -> None:

@@ -9,10 +9,21 @@ from collections.abc import Iterator
 import mujoco
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from homie_sim.gl import choose_backend
 from homie_sim.house import House
-from homie_sim.rendering import VIEW_HEADINGS, RenderError, Viewer, view_cameras
+from homie_sim.rendering import (
+    TOP_FOV,
+    TOP_HEIGHT,
+    TOP_WIDTH,
+    VIEW_HEADINGS,
+    RenderError,
+    Viewer,
+    renderer_name,
+    top_down_camera,
+    view_cameras,
+)
 from homie_sim.world import MujocoWorld
 
 
@@ -86,6 +97,32 @@ def test_third_person_sees_the_robot(drawn: MujocoWorld) -> None:
     assert picture.shape == (360, 640, 3)
     blue = (picture[..., 2] > 120) & (picture[..., 0] < 60)
     assert blue.sum() > 50
+
+
+def test_from_above_all_rooms_are_seen_north_up(drawn: MujocoWorld) -> None:
+    drawn.reset(0)
+    picture = drawn.top_down()
+    assert picture.shape == (480, 640, 3)
+    camera = top_down_camera(drawn.house)
+    scale = 0.5 * TOP_HEIGHT / (np.tan(np.radians(TOP_FOV) / 2) * camera.position[2])
+
+    def color(x: float, y: float) -> NDArray[np.int_]:
+        row = TOP_HEIGHT / 2 - (y - camera.position[1]) * scale
+        return picture[round(row), round(TOP_WIDTH / 2 + (x - camera.position[0]) * scale)].astype(int)
+
+    tiles, boards = color(1.0, 1.0), color(8.5, 1.0)
+    assert np.ptp(tiles) < 40 and boards[0] > boards[2] + 40
+    for room in drawn.house.rooms:
+        for x in room.x:
+            for y in room.y:
+                offset = np.abs(np.array([x, y]) - camera.position[:2]) * scale
+                assert offset[0] < TOP_WIDTH / 2 and offset[1] < TOP_HEIGHT / 2
+
+
+def test_a_driver_has_a_name(drawn: MujocoWorld) -> None:
+    before = drawn.top_down()
+    assert "OpenGL" in renderer_name()
+    assert np.array_equal(drawn.top_down(), before)
 
 
 def test_a_driver_that_refuses_is_a_render_error(drawn: MujocoWorld, monkeypatch: pytest.MonkeyPatch) -> None:

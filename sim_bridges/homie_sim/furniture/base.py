@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import mujoco
 from pydantic import BaseModel, ConfigDict, Field
@@ -15,6 +15,8 @@ Id = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 Length = Annotated[float, Field(gt=0, le=20)]
 Channel = Annotated[float, Field(ge=0, le=1)]
 Rgb = tuple[Channel, Channel, Channel]
+
+Direction = Literal["north", "east", "south", "west"]
 
 _YAW = {"east": 0.0, "north": math.pi / 2, "west": math.pi, "south": -math.pi / 2}
 
@@ -31,10 +33,13 @@ class Furniture(Strict):
     North is +y of the map, east +x. Sizes are depth (towards the person), width, height.
     """
 
+    holds_objects: ClassVar[bool] = True
+    """Whether things can be put on or in it."""
+
     type: str
     id: Id
     at: tuple[float, float]
-    facing: Literal["north", "east", "south", "west"] = "south"
+    facing: Direction = "south"
     category: Id | None = None
     depth: Length
     width: Length

@@ -9,26 +9,20 @@ import mujoco
 from pydantic import model_validator
 
 from homie_sim.furniture.base import Furniture, Length, Rgb
+from homie_sim.furniture.doors import DOOR_GAP, Hinge, add_door_handle, hang_door, hinge_sign
 from homie_sim.furniture.parts import (
-    HANDLE_RADIUS,
     MAX_REGION_HEIGHT,
     Box,
     add_box,
     add_boxes,
-    add_handle,
     add_panel,
     add_region,
 )
 from homie_sim.palette import Palette
 
-DOOR_RANGE = 1.75
-"""Radians that the door swings."""
-
 _WALL = 0.04
 _DOOR = 0.05
 _SHELF = 0.015
-_GAP = 0.004
-_HANDLE_FROM_EDGE = 0.06
 _INSIDE = (0.93, 0.95, 0.97)
 _TRIM = (0.35, 0.36, 0.38)
 
@@ -43,7 +37,7 @@ class Fridge(Furniture):
     depth: Length = 0.62
     width: Length = 0.75
     height: Length = 1.75
-    hinge: Literal["left", "right"] = "left"
+    hinge: Hinge = "left"
     shelf_heights: tuple[Length, ...] = (0.58, 1.0)
     handle_height: Length = 1.0
     handle_length: Length = 0.45
@@ -106,13 +100,10 @@ class Fridge(Furniture):
 
     def _build_door(self, body: mujoco.MjsBody, palette: Palette) -> None:
         """The hinge is at the front edge of the case; the door's frame keeps the furniture's axes when closed."""
-        sign = -1.0 if self.hinge == "left" else 1.0
+        sign = hinge_sign(self.hinge)
         front, side = self.depth / 2, self.width / 2
-        low, high = self.shelf_heights[0] - 0.025 + _GAP, self.height
-        door = body.add_body(name=f"{self.id}/door", pos=(front + _GAP, sign * side, 0))
-        joint = door.add_joint(name=f"{self.id}/joint", type=mujoco.mjtJoint.mjJNT_HINGE, axis=(0, 0, sign))
-        joint.range, joint.limited = (0, DOOR_RANGE), True
-        joint.damping, joint.frictionloss, joint.armature = (2, 0, 0), 1.0, 0.05
+        low, high = self.shelf_heights[0] - 0.025 + DOOR_GAP, self.height
+        door = hang_door(body, self.id, self.hinge, front, sign * side)
         width = -sign * self.width
         left, right = min(0.0, width), max(0.0, width)
         enamel = palette.plain(self.color, gloss=0.6)
@@ -121,5 +112,4 @@ class Fridge(Furniture):
         add_panel(door, lining, palette.plain(_INSIDE, gloss=0.3, glow=0.05))
         badge = Box((_DOOR, width / 2 - 0.05, high - 0.12), (_DOOR + 0.002, width / 2 + 0.05, high - 0.095))
         add_panel(door, badge, palette.plain((0.2, 0.25, 0.35), gloss=0.8))
-        handle_y = width + sign * (_HANDLE_FROM_EDGE + HANDLE_RADIUS)
-        add_handle(door, self.id, (_DOOR, handle_y, self.handle_height), self.handle_length, upright=True)
+        add_door_handle(door, self.id, self.hinge, self.width, _DOOR, self.handle_height, self.handle_length)

@@ -48,6 +48,42 @@ class Table(Furniture):
         add_region(body, self.id, "top", free)
 
 
+class Desk(Furniture):
+    """A writing desk: a top on two sides, a block of drawers drawn on the right, legroom in the middle."""
+
+    type: Literal["desk"] = "desk"
+    depth: Length = 0.60
+    width: Length = 1.20
+    height: Length = 0.74
+    color: Rgb = (0.96, 0.96, 0.95)
+
+    def build(self, body: mujoco.MjsBody, palette: Palette) -> None:
+        back, front, side, under = -self.depth / 2, self.depth / 2, self.width / 2, self.height - _TOP
+        lacquer = palette.plain(self.color, gloss=0.4)
+        add_box(body, Box((back, -side, under), (front, side, self.height)), lacquer)
+        block = 0.38
+        add_boxes(
+            body,
+            [
+                Box((back, -side, 0), (front - 0.02, -side + 0.03, under)),
+                Box((back, side - block, 0), (front - 0.02, side, under)),
+                Box((back, -side, 0.35), (back + 0.02, side, under)),
+            ],
+            lacquer,
+        )
+        shade = palette.plain((0.25, 0.25, 0.26))
+        add_panel(body, Box((front - 0.02, side - block, 0), (front - 0.019, side, under)), shade)
+        third = under / 3
+        for index in range(3):
+            low = index * third + 0.004
+            face = Box((front - 0.02, side - block + 0.004, low), (front - 0.005, side - 0.004, low + third - 0.008))
+            add_panel(body, face, lacquer)
+            y, z = side - block / 2, low + 0.7 * third
+            add_panel(body, Box((front - 0.005, y - 0.05, z), (front + 0.004, y + 0.05, z + 0.012)), shade)
+        free = Box((back, -side, self.height), (front, side, self.height + MAX_REGION_HEIGHT))
+        add_region(body, self.id, "top", free)
+
+
 class TvStand(Furniture):
     """A low cabinet with a free top; a flat screen, ``screen`` wide and high, on the wall behind; (0, 0): none."""
 

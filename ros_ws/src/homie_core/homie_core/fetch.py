@@ -91,6 +91,9 @@ READY_ARM = MappingProxyType(dict(zip(ARM_WITH_TORSO_JOINTS, (0.30, 0.0, -0.9, 0
 BASE_JOINTS = ("base_x", "base_y", "base_yaw")
 """Joints of the simulated base in the MJCF (planar: two slides in map axes and a hinge)."""
 
+FOOTING_JOINTS = ("base_z", "base_pitch", "base_roll")
+"""Joints that follow them where the house's floor is not level: height of the floor and how the base leans on it."""
+
 BASE_RADIUS = 0.28
 MAX_BASE_SPEED = 1.0
 MAX_BASE_TURN_SPEED = 1.8

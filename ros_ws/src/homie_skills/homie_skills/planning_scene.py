@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from homie_core import fetch
+from homie_core.footing import Footing, Surface
 from homie_core.world_state import FLOOR, Kind, WorldState
-from homie_skills.geometry import inverse, make_pose, object_pose, planar_pose
+from homie_skills.geometry import inverse, make_pose, object_pose, planar_pose, rotation_x, rotation_y
 from homie_skills.robot import FloatArray, UnknownTarget
 
 IntArray = NDArray[np.intp]
@@ -35,6 +36,9 @@ HINGE_OPEN_ANGLE = 1.57
 
 HAND = "hand"
 ROBOT = "robot"
+
+_FLOOR_SUFFIX = "/floor"
+"""How the names of geoms end that one drives on."""
 
 _HAND_BODIES = ("gripper_link", "l_gripper_finger_link", "r_gripper_finger_link")
 _DETECTION_MARGIN = 0.02
@@ -101,7 +105,8 @@ class PlanningScene:
         self._grip_site = self.model.site(fetch.GRIP_SITE).id
         self._solid = (self.model.geom_contype | self.model.geom_conaffinity) != 0
         self._robot_geoms = self._subtree_geoms(fetch.BASE_BODY)
-        self._floors = np.flatnonzero(self._solid & (self.model.geom_type == mujoco.mjtGeom.mjGEOM_PLANE))
+        self._floors = self._find_floors()
+        self._footing = self._find_footing()
         self._threshold = np.full((self.model.ngeom, self.model.ngeom), SELF_CLEARANCE)
         self._contents: dict[str, list[str]] = {}
         self._held = ""
@@ -122,7 +127,7 @@ class PlanningScene:
                 self._contents.setdefault(thing.parent, []).append(thing.id)
             elif thing.kind is Kind.CONTAINER and not np.isnan(thing.open_fraction):
                 self._set_open_fraction(thing.id, thing.open_fraction)
-        qpos[self._base_address] = base
+        self._stand(base)
         for addresses, names in (
             (self._arm_address, fetch.ARM_WITH_TORSO_JOINTS),
             (self._head_address, fetch.HEAD_JOINTS),
@@ -162,8 +167,10 @@ class PlanningScene:
 
     @property
     def base_matrix(self) -> FloatArray:
-        """Pose of the base."""
-        return planar_pose(*self.base)
+        """Pose of the base: on the floor where it stands, be that level or not."""
+        x, y, yaw = self.base
+        z, pitch, roll = self._footing.stance(x, y, yaw)
+        return planar_pose(x, y, yaw) @ make_pose(rotation_y(pitch) @ rotation_x(roll), (0.0, 0.0, z))
 
     def place_arm(self, joints: FloatArray) -> None:
         """Put torso and arm, and what is held, to ``joints`` (8,)."""
@@ -172,7 +179,7 @@ class PlanningScene:
 
     def place_base(self, base: tuple[float, float, float]) -> None:
         """Put the robot, and what it holds, to ``base`` (x, y, yaw)."""
-        self.data.qpos[self._base_address] = base
+        self._stand(base)
         self._move()
 
     def place_fingers(self, opening: float) -> None:
@@ -282,13 +289,14 @@ class PlanningScene:
         ]
 
     def house_boxes(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Boxes round all solid parts of the house (planes, the robot and what it holds left out).
+        """Boxes round all solid parts of the house (floors, the robot and what it holds left out).
 
         Returns:
             Centres (n, 3), rotations (n, 3, 3) and half sizes (n, 3).
         """
         model, data = self.model, self.data
-        chosen = self._solid & (model.geom_contype == _HOUSE_BIT) & (model.geom_type != mujoco.mjtGeom.mjGEOM_PLANE)
+        chosen = self._solid & (model.geom_contype == _HOUSE_BIT)
+        chosen[self._floors] = False
         rotations = data.geom_xmat[chosen].reshape(-1, 3, 3)
         centers = data.geom_xpos[chosen] + np.einsum("nij,nj->ni", rotations, model.geom_aabb[chosen, :3])
         return centers, rotations, model.geom_aabb[chosen, 3:]
@@ -357,6 +365,26 @@ class PlanningScene:
             self._threshold = saved
 
     # ---- internals -------------------------------------------------------------------------------------------------
+
+    def _stand(self, base: tuple[float, float, float]) -> None:
+        self.data.qpos[self._base_address] = base
+        if not self._footing.is_level:
+            self.data.qpos[self._addresses(fetch.FOOTING_JOINTS)] = self._footing.stance(*base)
+
+    def _find_floors(self) -> IntArray:
+        """Planes, and the blocks and ramps of a house on several levels."""
+        model = self.model
+        raised = np.array([model.geom(geom).name.endswith(_FLOOR_SUFFIX) for geom in range(model.ngeom)], dtype=bool)
+        return np.flatnonzero(self._solid & (raised | (model.geom_type == mujoco.mjtGeom.mjGEOM_PLANE)))
+
+    def _find_footing(self) -> Footing:
+        """The top faces of the floors that are boxes."""
+        model, data = self.model, self.data
+        mujoco.mj_kinematics(model, data)
+        boxes = [geom for geom in self._floors if model.geom_type[geom] == mujoco.mjtGeom.mjGEOM_BOX]
+        return Footing(
+            tuple(_top_face(data.geom_xpos[g], data.geom_xmat[g].reshape(3, 3), model.geom_size[g]) for g in boxes)
+        )
 
     def _prepare_collision(self) -> None:
         model = self.model
@@ -469,3 +497,16 @@ class PlanningScene:
         hinge = self.model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_HINGE
         full = HINGE_OPEN_ANGLE if hinge else float(self.model.jnt_range[joint, 1])
         self.data.qpos[self.model.jnt_qposadr[joint]] = fraction * full
+
+
+def _top_face(center: FloatArray, rotation: FloatArray, half: FloatArray) -> Surface:
+    """The top face of a box that is turned by quarters about the vertical and may slope along one axis."""
+    normal = rotation[:, 2]
+    middle = center + half[2] * normal
+    x, y = np.abs(rotation[:2, :2]) @ half[:2]
+    return Surface(
+        (float(middle[0] - x), float(middle[0] + x)),
+        (float(middle[1] - y), float(middle[1] + y)),
+        float(middle[2]),
+        (float(-normal[0] / normal[2]), float(-normal[1] / normal[2])),
+    )
