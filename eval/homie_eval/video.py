@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -19,7 +20,7 @@ THIRD_PERSON = "third_person/image_raw/compressed"
 VIDEOS = {"head.mp4": HEAD_CAMERA, "third_person.mp4": THIRD_PERSON}
 """File names of the videos of a run, and the topics that they show."""
 
-DEFAULT_RATE = 15
+DEFAULT_RATE = 10
 MAX_GAP = 2_000_000_000
 """A longer pause between frames is cut to this, nanoseconds."""
 
@@ -37,14 +38,20 @@ class Video:
     seconds: float
 
 
-def write_videos(bag: Bag, folder: Path, rate: int = DEFAULT_RATE) -> tuple[Video, ...]:
-    """Write a video into ``folder`` for each camera that the bag recorded.
+def write_videos(bag_path: Path, folder: Path, rate: int = DEFAULT_RATE) -> tuple[Video, ...]:
+    """Write a video into ``folder`` for each camera that the bag recorded, all at the same time.
 
     Raises:
+        BagError: there is no bag at ``bag_path``.
         VideoError: a file cannot be written.
     """
-    videos = (write_video(bag, topic, folder / name, rate) for name, topic in VIDEOS.items())
-    return tuple(video for video in videos if video is not None)
+
+    def write(name: str) -> Video | None:
+        with Bag(bag_path) as bag:  # a reader for each thread
+            return write_video(bag, VIDEOS[name], folder / name, rate)
+
+    with ThreadPoolExecutor() as pool:
+        return tuple(video for video in pool.map(write, VIDEOS) if video is not None)
 
 
 def write_video(bag: Bag, topic: str, path: Path, rate: int = DEFAULT_RATE) -> Video | None:

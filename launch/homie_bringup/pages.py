@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from homie_eval.bag import Bag
 from homie_eval.report import write_report
 from homie_eval.video import write_videos
 
@@ -16,6 +15,5 @@ def write_pages(bag_path: Path, folder: Path) -> tuple[Path, ...]:
         BagError: there is no bag at ``bag_path``, or it holds no episode that can be scored.
         VideoError: a video cannot be written.
     """
-    with Bag(bag_path) as bag:
-        videos = write_videos(bag, folder)
+    videos = write_videos(bag_path, folder)
     return (write_report(bag_path, folder), *(video.path for video in videos))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import mujoco
 
 from homie_sim.furniture.appliances import LIT_WHEN_OFF, LIT_WHEN_ON, Appliance
@@ -33,6 +35,11 @@ class ApplianceStates:
         """As the house says."""
         for id, runs in self._at_start.items():
             self._switch(id, runs)
+
+    def restore(self, running: Collection[str]) -> None:
+        """Let these run, and no others."""
+        for id in self._at_start:
+            self._switch(id, id in running)
 
     def update(self, data: mujoco.MjData) -> None:
         """Stop those whose doors are open; to be called once a control tick."""

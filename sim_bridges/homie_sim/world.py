@@ -51,6 +51,7 @@ class Snapshot:
 
     physics: NDArray[np.float64]
     grasp: tuple[str, int | None, bool]
+    running: tuple[str, ...]
     steps: int
 
 
@@ -343,11 +344,12 @@ class MujocoWorld:
         """This moment. No handle may be in the hand."""
         physics = np.empty(mujoco.mj_stateSize(self.model, _SNAPSHOT))
         mujoco.mj_getState(self.model, self.data, physics, _SNAPSHOT)
-        return Snapshot(physics, self.grasp.state, self._steps)
+        return Snapshot(physics, self.grasp.state, self.appliances.running, self._steps)
 
     def restore(self, snapshot: Snapshot) -> None:
         """Be as at ``snapshot``, the clock included."""
         mujoco.mj_setState(self.model, self.data, snapshot.physics, _SNAPSHOT)
         self.grasp.restore(snapshot.grasp)
+        self.appliances.restore(snapshot.running)
         self._steps = snapshot.steps
         mujoco.mj_forward(self.model, self.data)

@@ -73,8 +73,7 @@ def test_a_picture_that_cannot_be_read_or_has_another_size_stops_nothing(tmp_pat
         bag.frame(HEAD_CAMERA, 0, grey(40))
         bag.write(HEAD_CAMERA, message("sensor_msgs/msg/CompressedImage", data=np.zeros(9, dtype=np.uint8)))
         bag.frame(HEAD_CAMERA, SECOND // 10, grey(80, 32, 90))
-    with Bag(tmp_path / "bag") as bag_to_read:
-        (video,) = write_videos(bag_to_read, tmp_path, rate=10)
+    (video,) = write_videos(tmp_path / "bag", tmp_path, rate=10)
     assert video.frames == 2
     assert video.path == tmp_path / "head.mp4"
 
@@ -83,15 +82,14 @@ def test_both_cameras(tmp_path: Path) -> None:
     with BagFixture(tmp_path / "bag") as bag:
         bag.frame(HEAD_CAMERA, 0, picture(1))
         bag.frame("third_person/image_raw/compressed", 0, picture(2, 320, 240))
-    with Bag(tmp_path / "bag") as opened:
-        assert [video.path.name for video in write_videos(opened, tmp_path)] == ["head.mp4", "third_person.mp4"]
+    videos = write_videos(tmp_path / "bag", tmp_path)
+    assert [video.path.name for video in videos] == ["head.mp4", "third_person.mp4"]
 
 
 def test_no_pictures_no_video(tmp_path: Path) -> None:
     with BagFixture(tmp_path / "bag") as bag:
         bag.write("chatter", message("std_msgs/msg/String", data="x"))
-    with Bag(tmp_path / "bag") as opened:
-        assert write_videos(opened, tmp_path) == ()
+    assert write_videos(tmp_path / "bag", tmp_path) == ()
     assert not list(tmp_path.glob("*.mp4"))
 
 

@@ -105,6 +105,7 @@ class Editor:
         mujoco.mj_forward(self.world.model, self.world.data)
         if self._moves_contents(container_id, body):
             self._carry(_contents(state, container_id), before, self._frame(body))
+        self.world.appliances.update(self.world.data)
 
     def rest(self, object_id: str) -> bool:
         """Let time pass until an object rests; False if it does not."""
