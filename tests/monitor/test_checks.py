@@ -261,7 +261,7 @@ BLIND_BEFORE = {
     "model": (Subtask("Pick", "mug", model="GraspNet"), (), ErrorCode.NOT_IN_LIST),
     "no model": (Subtask("Pick", "mug"), (), ErrorCode.NOT_IN_LIST),
     "name not in the table": (Subtask("Pick", "unicorn", model="RT-1-X"), (), ErrorCode.UNKNOWN_TARGET),
-    "place not in the table": (Subtask("Put", "mug", "oven", "RT-1-X"), ("mug",), ErrorCode.UNKNOWN_TARGET),
+    "place not in the table": (Subtask("Put", "mug", "volcano", "RT-1-X"), ("mug",), ErrorCode.UNKNOWN_TARGET),
     "hand full": (Subtask("Pick", "mug", model="RT-1-X"), ("apple",), ErrorCode.HAND_FULL),
     "hand empty": (Subtask("Put", "mug", "sofa", "RT-1-X"), (), ErrorCode.HAND_EMPTY),
     "closed container": (Subtask("Pick", "mug", model="RT-1-X"), (), None),
