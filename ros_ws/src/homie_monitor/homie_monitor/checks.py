@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from homie_core import inventory as inventories
 from homie_core import names
 from homie_core.episode import Setting
 from homie_core.errors import ErrorCode, Fault, Phase, feedback
@@ -157,7 +158,7 @@ class Checker:
         for name in _names(verb, subtask):
             if not names.parse(name).known:
                 return _refuse(ErrorCode.UNKNOWN_TARGET, subtask, name, "not in the name table")
-        fault = _hand_fault(verb, subtask, bool(inventory))
+        fault = _hand_fault(verb, subtask, inventories.text(inventory) if inventory else "")
         receptacle = names.canonical(subtask.destination, role=Role.PUT_PLACE) if verb is PUT else ""
         return Permission(fault, Targets(names.canonical(subtask.target), receptacle))
 
@@ -241,17 +242,17 @@ def _resolve(verb: Verb, subtask: Subtask, state: WorldState) -> Targets | Fault
 def _logic_fault(verb: Verb, subtask: Subtask, targets: Targets, state: WorldState) -> Fault | None:
     """L1 to L4. What the hand holds is taken from the world: a planner may believe anything."""
     return (
-        _hand_fault(verb, subtask, bool(state.held))
+        _hand_fault(verb, subtask, state.held)
         or _closed_fault(verb, subtask, targets, state)
         or _interaction_fault(verb, subtask, targets, state)
     )
 
 
-def _hand_fault(verb: Verb, subtask: Subtask, hand_full: bool) -> Fault | None:
-    if hand_full and verb in (PICK, OPEN, CLOSE):
-        return _fault(ErrorCode.HAND_FULL, subtask)
-    if not hand_full and verb is PUT:
-        return _fault(ErrorCode.HAND_EMPTY, subtask)
+def _hand_fault(verb: Verb, subtask: Subtask, held: str) -> Fault | None:
+    if held and verb in (PICK, OPEN, CLOSE):
+        return _fault(ErrorCode.HAND_FULL, subtask, "", f"the hand holds {held}")
+    if not held and verb is PUT:
+        return _fault(ErrorCode.HAND_EMPTY, subtask, "", "the hand holds nothing")
     return None
 
 
