@@ -14,8 +14,9 @@ import pytest
 from homie_core.errors import ErrorCode
 from homie_core.inventory import Inventory
 from homie_sim.house import House, load_house
+from homie_sim.world import MujocoWorld
 from homie_skills.executor import Execution
-from homie_skills.robot import NavigationFailed
+from homie_skills.robot import NavigationFailed, fingers_shut
 from support.physical_subtasks import (
     DisturbedWorld,
     PhysicalSubtasks,
@@ -173,6 +174,7 @@ def test_e1_a_drawer_that_a_box_jams(subtasks: PhysicalSubtasks) -> None:
     failure = subtasks.run("Close", DRAWER)
     fails(subtasks, failure, ErrorCode.TOO_DIFFICULT, "Unable to close, the subtask is too difficult to perform")
     assert f"{DRAWER} is still open to" in failure.detail
+    assert any(incident.startswith("stall: ") for incident in subtasks.incidents)
     assert world.world_state()["cracker_box_1"].parent == DRAWER
 
 
@@ -209,4 +211,32 @@ def test_e2_the_can_is_pulled_out_of_the_hand(
         failure = act(subtasks)
     assert failure.attempts == 1
     assert "ObjectLost" in failure.detail
+    assert any(incident.startswith(f"loss: ObjectLost: {CAN}") for incident in subtasks.incidents)
     fails(subtasks, failure, ErrorCode.OBJECT_MISSING, f"Unable to {verb}, and the object is missing")
+
+
+def test_the_base_runs_into_a_box_that_is_set_down_before_it(subtasks: PhysicalSubtasks) -> None:
+    """It is light enough to be pushed along: no error, but the collision is told."""
+    set_down: list[str] = []
+
+    def push(world: MujocoWorld) -> None:
+        x, y, yaw = world.base_pose()
+        if not set_down and world.base_velocity()[0] > 0.5:
+            set_down.append("cracker_box_1")
+            move_object(world, "cracker_box_1", (x + 0.5 * math.cos(yaw), y + 0.5 * math.sin(yaw), 0.105))
+            subtasks.take_stock()
+
+    with subtasks.disturbed(push):
+        goes_well(subtasks.run("Go to", "tv_stand"))
+    assert set_down
+    assert [incident for incident in subtasks.incidents if incident.startswith("collision: cracker_box_1 was pushed")]
+    assert_consistent(subtasks.world)
+
+
+def test_the_fingers_tell_that_the_can_is_gone(subtasks: PhysicalSubtasks) -> None:
+    """What a robot without background information goes by."""
+    take_can(subtasks)
+    assert not fingers_shut(subtasks.robot.joint_positions())
+    with subtasks.disturbed(pull_down(CAN)):
+        subtasks.world.tick(100)
+    assert fingers_shut(subtasks.robot.joint_positions())

@@ -16,8 +16,9 @@ from homie_core import fetch, names
 from homie_core.errors import Fault
 from homie_core.inventory import Inventory
 from homie_core.subtask import Subtask
-from homie_core.world_state import GRIPPER, Kind
+from homie_core.world_state import GRIPPER, Kind, WorldState
 from homie_monitor.checks import Checker, Claim, Targets
+from homie_monitor.incidents import incidents
 from homie_sim.world import MujocoWorld
 from homie_skills.executor import Assignment, Check, Execution, Executor, SkillCall, SkillResult
 from homie_skills.m3 import M3
@@ -56,6 +57,8 @@ class PhysicalSubtasks:
     inventory: Inventory = ()
     faults: list[Fault] = field(default_factory=list)
     """Every error that the checks found, in order; those of tries that were repeated too."""
+    incidents: list[str] = field(default_factory=list)
+    """What happened during the tries."""
 
     def __post_init__(self) -> None:
         self.robot = DirectRobot(self.world)
@@ -63,11 +66,16 @@ class PhysicalSubtasks:
         self._m3 = M3(self.robot, self.world.world_description(), fetch.mesh_assets(), self._rng)
         self._executor = Executor(self, self, {"M3": "m3"})
         self._step = 0
+        self._before: WorldState | None = None
 
     def begin(self) -> None:
         """Start an episode in the world as it is now, with an empty hand."""
-        self.inventory, self.faults, self._step = (), [], 0
+        self.inventory, self.faults, self.incidents, self._step = (), [], [], 0
         self.world.disturb = None
+
+    def take_stock(self) -> None:
+        """Somebody else has moved something: what the robot does is told against the world as it is now."""
+        self._before = self.world.world_state()
 
     @contextmanager
     def disturbed(self, push: Push) -> Iterator[None]:
@@ -87,14 +95,17 @@ class PhysicalSubtasks:
 
     def before(self, assignment: Assignment) -> Check:
         """The monitor's answer before a subtask."""
-        permission = self.checker.before(assignment.subtask, assignment.inventory, self.world.world_state())
+        self._before = self.world.world_state() if self.checker.sees_world else None
+        permission = self.checker.before(assignment.subtask, assignment.inventory, self._before)
         return self._answer(permission.fault, permission.targets)
 
     def after(self, assignment: Assignment, attempt: int, start: Check, result: SkillResult) -> Check:
         """The monitor's answer after a try."""
         targets = Targets(start.object_id, start.receptacle_id)
-        claim = Claim(result.success, result.message)
-        state = self.world.world_state()
+        claim = Claim(result.success, result.message, result.code, result.fingers_shut)
+        state = self.world.world_state() if self.checker.sees_world else None
+        self.incidents += incidents(targets, claim, self._before, state)
+        self._before = state
         verdict = self.checker.after(assignment.subtask, targets, assignment.inventory, state, claim)
         return self._answer(verdict.fault, targets, verdict.retry)
 
@@ -103,7 +114,9 @@ class PhysicalSubtasks:
         spawn = (call.step, call.attempt, *call.skill.encode())
         self._rng.bit_generator.state = np.random.PCG64(np.random.SeedSequence(call.seed, spawn_key=spawn)).state
         outcome = self._m3.execute(call.skill, call.object_id, call.receptacle_id, call.timeout)
-        return SkillResult(outcome.success, outcome.error_msg, self.world.stamp)
+        return SkillResult(
+            outcome.success, outcome.error_msg, self.world.stamp, outcome.error_code, outcome.fingers_shut
+        )
 
     def _answer(self, fault: Fault | None, targets: Targets, retry: bool = False) -> Check:
         if fault is not None:

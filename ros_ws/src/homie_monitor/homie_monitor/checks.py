@@ -5,7 +5,7 @@ Before a subtask `Checker.before` looks for errors in the paper's order: format,
 runs, `Watch` notices that the hand has lost what it carried.
 
 With background information all of it applies. Without, nobody may look at the world's state, so that what is left is
-the action, the model, the name table, the inventory, and the skill's own report.
+the action, the model, the name table, the inventory, the gripper's own fingers, and the skill's report.
 
 Distances, which the paper gives only as limits:
 
@@ -25,6 +25,7 @@ from homie_core.episode import Setting
 from homie_core.errors import ErrorCode, Fault, Phase, feedback
 from homie_core.inventory import Inventory
 from homie_core.names import Role
+from homie_core.skill import SkillErrorCode
 from homie_core.subtask import Subtask
 from homie_core.vocabulary import CLOSE, EMMOE, GO_TO, OPEN, PICK, PUT, Verb, Vocabulary
 from homie_core.world_state import GRIPPER, Kind, ObjectState, WorldState
@@ -65,6 +66,9 @@ class Claim:
 
     success: bool
     message: str = ""
+    code: SkillErrorCode = SkillErrorCode.NONE
+    fingers_shut: bool = False
+    """The gripper's own joints say that nothing is between the fingers; False: they do not tell."""
 
     def explain(self, reason: str) -> str:
         """``reason``, and what the skill says about its failure."""
@@ -136,13 +140,12 @@ class Checker:
         if verb is None or verb.skill is None:
             raise ValueError(f"{subtask.brackets()} is nothing that a skill carries out")
         if not self.sees_world or state is None:
-            reason = "" if claim.success else "the skill reports a failure"
-        else:
-            reason = self._unmet(verb, targets, state)
-            if _object_lost(verb, inventory, state, bool(reason)):
-                detail = claim.explain(f"the hand is empty; {reason}" if reason else "the hand lost what it carried")
-                phase = Phase.AFTER if verb is PUT else Phase.DURING
-                return Verdict(_fault(ErrorCode.OBJECT_MISSING, subtask, "", detail, phase))
+            return _judge_blind(verb, subtask, inventory, claim)
+        reason = self._unmet(verb, targets, state)
+        if _object_lost(verb, inventory, state, bool(reason)):
+            detail = claim.explain(f"the hand is empty; {reason}" if reason else "the hand lost what it carried")
+            phase = Phase.AFTER if verb is PUT else Phase.DURING
+            return Verdict(_fault(ErrorCode.OBJECT_MISSING, subtask, "", detail, phase))
         if not reason:
             return Verdict(None)
         return Verdict(_fault(ErrorCode.TOO_DIFFICULT, subtask, "", claim.explain(reason), Phase.AFTER), retry=True)
@@ -219,6 +222,18 @@ def distance_3d(thing: ObjectState, state: WorldState) -> float:
     center = thing.box_center if any(thing.box_size) else thing.position
     height = max(abs(center[2]) - thing.box_size[2] / 2, 0.0)
     return math.hypot(names.distance(thing, state.robot_pose), height)
+
+
+def _judge_blind(verb: Verb, subtask: Subtask, inventory: Inventory, claim: Claim) -> Verdict:
+    """The skill is believed, unless the robot's own fingers are shut where something should be between them."""
+    if claim.fingers_shut and inventory and not (verb is PUT and claim.success):
+        detail = claim.explain("the fingers are shut on nothing")
+        phase = Phase.AFTER if verb is PUT else Phase.DURING
+        return Verdict(_fault(ErrorCode.OBJECT_MISSING, subtask, "", detail, phase))
+    if claim.success and not (claim.fingers_shut and verb is PICK):
+        return Verdict(None)
+    reason = "the fingers are shut on nothing" if claim.success else "the skill reports a failure"
+    return Verdict(_fault(ErrorCode.TOO_DIFFICULT, subtask, "", claim.explain(reason), Phase.AFTER), retry=True)
 
 
 def _names(verb: Verb, subtask: Subtask) -> tuple[str, ...]:
