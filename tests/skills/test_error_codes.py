@@ -11,17 +11,20 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from homie_core.episode import Setting
 from homie_core.errors import ErrorCode
 from homie_core.inventory import Inventory
+from homie_monitor.checks import Checker
 from homie_sim.house import House, load_house
 from homie_sim.world import MujocoWorld
 from homie_skills.executor import Execution
-from homie_skills.robot import NavigationFailed, fingers_shut
+from homie_skills.robot import NavigationFailed
 from support.physical_subtasks import (
     DisturbedWorld,
     PhysicalSubtasks,
     assert_consistent,
     draw_away,
+    hold_base,
     move_object,
     pull_down,
 )
@@ -195,6 +198,13 @@ def test_e1_an_open_door_in_the_only_way() -> None:
     goes_well(PhysicalSubtasks(DisturbedWorld(free)).run("Go to", "sofa"))
 
 
+def test_e1_a_base_that_is_held_fast(subtasks: PhysicalSubtasks) -> None:
+    with subtasks.disturbed(hold_base):
+        failure = subtasks.run("Go to", "sofa")
+    fails(subtasks, failure, ErrorCode.TOO_DIFFICULT, "Unable to go to, the subtask is too difficult to perform")
+    assert any("stall: BaseBlocked" in incident for incident in subtasks.incidents)
+
+
 LOSSES: dict[str, tuple[Callable[[PhysicalSubtasks], Execution], str]] = {
     "put": (lambda subtasks: subtasks.run("Put", "green_can", "brown_table"), "put"),
     "carry": (lambda subtasks: subtasks.run("Go to", "sofa"), "go to"),
@@ -233,10 +243,12 @@ def test_the_base_runs_into_a_box_that_is_set_down_before_it(subtasks: PhysicalS
     assert_consistent(subtasks.world)
 
 
-def test_the_fingers_tell_that_the_can_is_gone(subtasks: PhysicalSubtasks) -> None:
-    """What a robot without background information goes by."""
+def test_e2_without_background_information_the_fingers_tell_that_the_can_is_gone() -> None:
+    """Nobody looks at the world: neither for the verdict nor for the inventory."""
+    blind = Checker(setting=Setting.NO_BACKGROUND_INFORMATION)
+    subtasks = PhysicalSubtasks(DisturbedWorld(load_house("house_1")), blind)
     take_can(subtasks)
-    assert not fingers_shut(subtasks.robot.joint_positions())
     with subtasks.disturbed(pull_down(CAN)):
-        subtasks.world.tick(100)
-    assert fingers_shut(subtasks.robot.joint_positions())
+        failure = subtasks.run("Go to", "sofa")
+    assert "the fingers are shut on nothing" in failure.detail
+    fails(subtasks, failure, ErrorCode.OBJECT_MISSING, "Unable to go to, and the object is missing")

@@ -64,7 +64,7 @@ class PhysicalSubtasks:
         self.robot = DirectRobot(self.world)
         self._rng = np.random.default_rng(0)
         self._m3 = M3(self.robot, self.world.world_description(), fetch.mesh_assets(), self._rng)
-        self._executor = Executor(self, self, {"M3": "m3"})
+        self._executor = Executor(self, self, {"M3": "m3"}, self.checker.setting)
         self._step = 0
         self._before: WorldState | None = None
 
@@ -107,22 +107,31 @@ class PhysicalSubtasks:
         self.incidents += incidents(targets, claim, self._before, state)
         self._before = state
         verdict = self.checker.after(assignment.subtask, targets, assignment.inventory, state, claim)
-        return self._answer(verdict.fault, targets, verdict.retry)
+        return self._answer(verdict.fault, targets, verdict.retry, result.fingers_shut)
 
     def execute(self, server: str, call: SkillCall) -> SkillResult:
         """One try of a skill, seeded as the skill server does it."""
         spawn = (call.step, call.attempt, *call.skill.encode())
         self._rng.bit_generator.state = np.random.PCG64(np.random.SeedSequence(call.seed, spawn_key=spawn)).state
-        outcome = self._m3.execute(call.skill, call.object_id, call.receptacle_id, call.timeout)
+        target, receptacle = self._id(call.object_id), self._id(call.receptacle_id)
+        outcome = self._m3.execute(call.skill, target, receptacle, call.timeout)
         return SkillResult(
             outcome.success, outcome.error_msg, self.world.stamp, outcome.error_code, outcome.fingers_shut
         )
 
-    def _answer(self, fault: Fault | None, targets: Targets, retry: bool = False) -> Check:
+    def _id(self, name: str) -> str:
+        """What a skill without background information makes of a canonical name: here it sees perfectly."""
+        state = self.world.world_state()
+        found = None if self.checker.sees_world or not name else names.resolve(name, state)
+        return found.id if found else name
+
+    def _answer(self, fault: Fault | None, targets: Targets, retry: bool = False, shut: bool = False) -> Check:
         if fault is not None:
             self.faults.append(fault)
-        state = self.world.world_state()
-        hand = names.name_of(state.held, state) if state.held else ""
+        hand = "" if shut else None
+        if self.checker.sees_world:
+            state = self.world.world_state()
+            hand = names.name_of(state.held, state) if state.held else ""
         check = Check() if fault is None else Check(fault.code, fault.feedback, fault.detail)
         ids = (targets.object_id, targets.receptacle_id)
         return replace(check, retry=retry, object_id=ids[0], receptacle_id=ids[1], hand=hand)
@@ -149,6 +158,13 @@ def draw_away(object_id: str, distance: float = 0.12) -> Push:
             move_object(world, object_id, (x, y, thing[2]))
 
     return push
+
+
+def hold_base(world: MujocoWorld) -> None:
+    """Somebody who holds the base fast: it hardly moves, however its wheels pull."""
+    for joint in fetch.BASE_JOINTS:
+        dof = int(world.model.joint(fetch.mjcf_name(joint)).dofadr[0])
+        world.data.qvel[dof] = 0.0
 
 
 def move_object(world: MujocoWorld, object_id: str, position: Sequence[float], yaw: float = 0.0) -> None:
