@@ -288,3 +288,22 @@ def test_without_background_information_the_skill_is_believed(success: bool) -> 
     verdict = BLIND.after(Subtask("Pick", "mug", model="RT-1-X"), Targets("mug"), (), None, Claim(success))
     assert (verdict.fault is None) == success
     assert verdict.retry != success
+
+
+SHUT_ON_NOTHING = {
+    "pick": (Subtask("Pick", "mug", model="RT-1-X"), (), True, ErrorCode.TOO_DIFFICULT, Phase.AFTER),
+    "go to": (Subtask("Go to", "sofa", model="NoMaD"), ("mug",), True, ErrorCode.OBJECT_MISSING, Phase.DURING),
+    "put": (Subtask("Put", "mug", "sofa", "octo"), ("mug",), False, ErrorCode.OBJECT_MISSING, Phase.AFTER),
+    "put that is done": (Subtask("Put", "mug", "sofa", "octo"), ("mug",), True, None, None),
+    "go to with an empty hand": (Subtask("Go to", "sofa", model="NoMaD"), (), True, None, None),
+}
+
+
+@pytest.mark.parametrize(
+    ("subtask", "inventory", "success", "code", "phase"), SHUT_ON_NOTHING.values(), ids=SHUT_ON_NOTHING.keys()
+)
+def test_without_background_information_fingers_that_are_shut_hold_nothing(
+    subtask: Subtask, inventory: Inventory, success: bool, code: ErrorCode | None, phase: Phase | None
+) -> None:
+    fault = BLIND.after(subtask, Targets("mug"), inventory, None, Claim(success, fingers_shut=True)).fault
+    assert ((fault.code, fault.phase) if fault else (None, None)) == (code, phase)

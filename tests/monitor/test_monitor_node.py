@@ -111,6 +111,32 @@ def test_a_loss_that_no_message_told_is_found_at_the_end(graph: Graph) -> None:
     assert (event.phase, event.code) == ("during", "E2")
 
 
+def test_a_stall_is_told_as_something_that_happened_during_the_try(graph: Graph) -> None:
+    assert graph.ask("before", PICK).ok
+    told = {"object_id": CAN, "attempt": 1, "skill_message": "it fell", "skill_error_code": 715}
+    assert graph.ask("after", PICK, **told).code == "E1"
+    during, after = graph.listener.wait_for("monitor/error", 2)
+    assert (during.phase, during.code, during.detail, during.attempt) == ("during", "E1", "stall: it fell", 1)
+    assert (after.phase, after.code) == ("after", "E1")
+
+
+def test_a_collision_in_a_try_that_succeeds_is_no_error(graph: Graph) -> None:
+    world = graph.bridge.world
+    assert graph.ask("before", PICK).ok
+    world.act("pick", CAN)
+    world.state = put(world.state, "bowl_1", FLOOR)
+    assert graph.ask("after", PICK, object_id=CAN, attempt=1, skill_success=True).ok
+    (event,) = graph.listener.wait_for("monitor/error")
+    assert (event.phase, event.code, event.feedback) == ("during", "", "")
+    assert event.detail.startswith("collision: bowl_1 was pushed")
+
+
+def test_an_unknown_error_code_of_a_skill_is_refused(graph: Graph) -> None:
+    answer = graph.ask("after", PICK, object_id=CAN, skill_error_code=3)
+    assert not answer.success
+    assert answer.message.startswith("skill_error_code 3 is unknown; allowed: 0, 700")
+
+
 def test_a_clock_that_stands_still_is_no_answer_but_no_hang_either(graph: Graph) -> None:
     graph.bridge.frozen = 1_000_000_000
     answer = graph.ask("after", PICK, object_id=CAN, stamp=time_to_msg(2_000_000_000))
@@ -141,6 +167,10 @@ def test_without_background_information_it_needs_no_bridge() -> None:
         answer = call_service(caller.check, CheckSubtask.Request(phase="before", subtask=subtask), 20.0)
         assert (answer.success, answer.ok, answer.hand_known) == (True, True, False)
         assert answer.object_id == "potted_meat_can"
+        put_can = messages.Subtask(action="Put", target="the green can", destination="sofa", model="RT-1-X")
+        lost = CheckSubtask.Request(phase="after", subtask=put_can, inventory=["green can"], fingers_shut=True)
+        answer = call_service(caller.check, lost, 20.0)
+        assert (answer.success, answer.code, answer.hand_known, answer.hand) == (True, "E2", True, "")
 
 
 def test_a_wrong_setting_is_named() -> None:

@@ -1,13 +1,14 @@
 """The executor over ports that answer as they are told."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
 from homie_core.episode import Setting
 from homie_core.errors import ErrorCode
 from homie_core.inventory import Inventory
+from homie_core.skill import SkillErrorCode
 from homie_core.subtask import Subtask
 from homie_skills.executor import (
     DEFAULT_TIMEOUTS,
@@ -62,7 +63,7 @@ class Skills:
         self.seeds.append((call.seed, call.step, call.attempt))
         self.timeouts.append(call.timeout)
         answer = self.result(call.skill)
-        return SkillResult(answer.success, answer.message, len(self.calls) * 1_000_000_000)
+        return replace(answer, stamp=len(self.calls) * 1_000_000_000)
 
 
 def executor(monitor: Monitor, skills: Skills, setting: Setting = Setting.BACKGROUND_INFORMATION) -> Executor:
@@ -116,6 +117,15 @@ def test_an_arm_that_was_not_reset_is_told_and_the_try_is_made() -> None:
     done = executor(Monitor(), skills).execute(PICK)
     assert done.success
     assert done.detail == "the arm was not reset: no motion"
+
+
+def test_an_object_lost_in_the_arm_reset_ends_the_try_before_the_skill() -> None:
+    monitor = Monitor(afters=[LOST])
+    skills = Skills(lambda skill: SkillResult(False, "it fell", code=SkillErrorCode.OBJECT_LOST))
+    done = executor(monitor, skills).execute(PUT)
+    assert (done.code, done.attempts, done.inventory) == (ErrorCode.OBJECT_MISSING, 1, ())
+    assert [call[1] for call in skills.calls] == ["reset_arm"]
+    assert monitor.asked[0][1].code is SkillErrorCode.OBJECT_LOST
 
 
 def test_what_the_names_were_taken_for_is_passed_on() -> None:

@@ -27,6 +27,7 @@ from homie_ros.homie_node import HomieNode
 from homie_ros.node_host import NodeHost
 from homie_ros.worker_service import WorkerService
 from homie_skills.robot import (
+    BaseBlocked,
     CommandCancelled,
     CommandRejected,
     CommandTimeout,
@@ -124,6 +125,8 @@ class InstantBridge(HomieNode):
         pose = planar_pose_from_msg(goal.request.pose.pose)
         if pose[0] > 100:
             return goal.abort(NavigateToPose.Result(error_code=208, error_msg="outside of the map"))
+        if pose[0] > 50:
+            return goal.abort(NavigateToPose.Result(error_code=105, error_msg="blocked"))
         self.pose = pose
         self._advance()
         return goal.succeed(NavigateToPose.Result())
@@ -218,6 +221,8 @@ def test_failures_say_what_the_robot_said(setup: Setup) -> None:
         setup.robot.follow_joint_trajectory(["shoulder_pan_joint"], np.array([[13.0]]), one)
     with pytest.raises(NavigationFailed, match="outside of the map"):
         setup.robot.navigate_to(200.0, 0.0, 0.0)
+    with pytest.raises(BaseBlocked, match="blocked"):
+        setup.robot.navigate_to(60.0, 0.0, 0.0)
 
 
 def test_a_command_that_is_cancelled(setup: Setup) -> None:

@@ -21,6 +21,7 @@ from homie_sim.commands import (
 from homie_sim.commands import GripperOutcome as SimGripperOutcome
 from homie_sim.world import MujocoWorld
 from homie_skills.robot import (
+    BaseBlocked,
     CommandRejected,
     FloatArray,
     GripperOutcome,
@@ -37,7 +38,7 @@ _ERRORS: dict[Code, type[RobotError]] = {
     Code.PATH_TOLERANCE_VIOLATED: ToleranceViolated,
     Code.GOAL_TOLERANCE_VIOLATED: ToleranceViolated,
     Code.INVALID_PATH: NavigationFailed,
-    Code.FAILED_TO_MAKE_PROGRESS: NavigationFailed,
+    Code.FAILED_TO_MAKE_PROGRESS: BaseBlocked,
     Code.NO_VALID_PATH: NavigationFailed,
     Code.TIMEOUT: NavigationFailed,
 }

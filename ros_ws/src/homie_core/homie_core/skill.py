@@ -40,8 +40,12 @@ class SkillTry:
 
 @dataclass(frozen=True, slots=True)
 class SkillOutcome:
-    """How a try ended; the shape of homie_msgs/action/ExecuteSkill's result."""
+    """How a try ended; the shape of homie_msgs/action/ExecuteSkill's result.
+
+    ``fingers_shut``: the gripper's joints say that nothing is between the fingers; False: they do not tell.
+    """
 
     success: bool
     error_code: SkillErrorCode
     error_msg: str
+    fingers_shut: bool = False

@@ -5,7 +5,7 @@ Before a subtask `Checker.before` looks for errors in the paper's order: format,
 runs, `Watch` notices that the hand has lost what it carried.
 
 With background information all of it applies. Without, nobody may look at the world's state, so that what is left is
-the action, the model, the name table, the inventory, and the skill's own report.
+the action, the model, the name table, the inventory, the gripper's own fingers, and the skill's report.
 
 Distances, which the paper gives only as limits:
 
@@ -19,11 +19,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from homie_core import inventory as inventories
 from homie_core import names
 from homie_core.episode import Setting
 from homie_core.errors import ErrorCode, Fault, Phase, feedback
 from homie_core.inventory import Inventory
 from homie_core.names import Role
+from homie_core.skill import SkillErrorCode
 from homie_core.subtask import Subtask
 from homie_core.vocabulary import CLOSE, EMMOE, GO_TO, OPEN, PICK, PUT, Verb, Vocabulary
 from homie_core.world_state import GRIPPER, Kind, ObjectState, WorldState
@@ -64,6 +66,9 @@ class Claim:
 
     success: bool
     message: str = ""
+    code: SkillErrorCode = SkillErrorCode.NONE
+    fingers_shut: bool = False
+    """The gripper's own joints say that nothing is between the fingers; False: they do not tell."""
 
     def explain(self, reason: str) -> str:
         """``reason``, and what the skill says about its failure."""
@@ -135,13 +140,12 @@ class Checker:
         if verb is None or verb.skill is None:
             raise ValueError(f"{subtask.brackets()} is nothing that a skill carries out")
         if not self.sees_world or state is None:
-            reason = "" if claim.success else "the skill reports a failure"
-        else:
-            reason = self._unmet(verb, targets, state)
-            if _object_lost(verb, inventory, state, bool(reason)):
-                detail = claim.explain(f"the hand is empty; {reason}" if reason else "the hand lost what it carried")
-                phase = Phase.AFTER if verb is PUT else Phase.DURING
-                return Verdict(_fault(ErrorCode.OBJECT_MISSING, subtask, "", detail, phase))
+            return _judge_blind(verb, subtask, inventory, claim)
+        reason = self._unmet(verb, targets, state)
+        if _object_lost(verb, inventory, state, bool(reason)):
+            detail = claim.explain(f"the hand is empty; {reason}" if reason else "the hand lost what it carried")
+            phase = Phase.AFTER if verb is PUT else Phase.DURING
+            return Verdict(_fault(ErrorCode.OBJECT_MISSING, subtask, "", detail, phase))
         if not reason:
             return Verdict(None)
         return Verdict(_fault(ErrorCode.TOO_DIFFICULT, subtask, "", claim.explain(reason), Phase.AFTER), retry=True)
@@ -157,7 +161,7 @@ class Checker:
         for name in _names(verb, subtask):
             if not names.parse(name).known:
                 return _refuse(ErrorCode.UNKNOWN_TARGET, subtask, name, "not in the name table")
-        fault = _hand_fault(verb, subtask, bool(inventory))
+        fault = _hand_fault(verb, subtask, inventories.text(inventory) if inventory else "")
         receptacle = names.canonical(subtask.destination, role=Role.PUT_PLACE) if verb is PUT else ""
         return Permission(fault, Targets(names.canonical(subtask.target), receptacle))
 
@@ -220,6 +224,18 @@ def distance_3d(thing: ObjectState, state: WorldState) -> float:
     return math.hypot(names.distance(thing, state.robot_pose), height)
 
 
+def _judge_blind(verb: Verb, subtask: Subtask, inventory: Inventory, claim: Claim) -> Verdict:
+    """The skill is believed, unless the robot's own fingers are shut where something should be between them."""
+    if claim.fingers_shut and inventory and not (verb is PUT and claim.success):
+        detail = claim.explain("the fingers are shut on nothing")
+        phase = Phase.AFTER if verb is PUT else Phase.DURING
+        return Verdict(_fault(ErrorCode.OBJECT_MISSING, subtask, "", detail, phase))
+    if claim.success and not (claim.fingers_shut and verb is PICK):
+        return Verdict(None)
+    reason = "the fingers are shut on nothing" if claim.success else "the skill reports a failure"
+    return Verdict(_fault(ErrorCode.TOO_DIFFICULT, subtask, "", claim.explain(reason), Phase.AFTER), retry=True)
+
+
 def _names(verb: Verb, subtask: Subtask) -> tuple[str, ...]:
     return (subtask.target, subtask.destination)[: len(verb.arguments)]
 
@@ -241,17 +257,17 @@ def _resolve(verb: Verb, subtask: Subtask, state: WorldState) -> Targets | Fault
 def _logic_fault(verb: Verb, subtask: Subtask, targets: Targets, state: WorldState) -> Fault | None:
     """L1 to L4. What the hand holds is taken from the world: a planner may believe anything."""
     return (
-        _hand_fault(verb, subtask, bool(state.held))
+        _hand_fault(verb, subtask, state.held)
         or _closed_fault(verb, subtask, targets, state)
         or _interaction_fault(verb, subtask, targets, state)
     )
 
 
-def _hand_fault(verb: Verb, subtask: Subtask, hand_full: bool) -> Fault | None:
-    if hand_full and verb in (PICK, OPEN, CLOSE):
-        return _fault(ErrorCode.HAND_FULL, subtask)
-    if not hand_full and verb is PUT:
-        return _fault(ErrorCode.HAND_EMPTY, subtask)
+def _hand_fault(verb: Verb, subtask: Subtask, held: str) -> Fault | None:
+    if held and verb in (PICK, OPEN, CLOSE):
+        return _fault(ErrorCode.HAND_FULL, subtask, "", f"the hand holds {held}")
+    if not held and verb is PUT:
+        return _fault(ErrorCode.HAND_EMPTY, subtask, "", "the hand holds nothing")
     return None
 
 

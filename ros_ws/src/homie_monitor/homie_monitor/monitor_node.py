@@ -1,8 +1,11 @@
 """The monitor as a node: answers `check_subtask`, publishes what it finds on `monitor/error`.
 
 Every decision is made from a world state that is asked for at that moment with `get_world_state` and that is at least
-as new as the request says. The `world_state` topic only feeds the watch over the hand, whose finds are early notices.
-So a result never depends on which message came first.
+as new as the request says. Losses, stalls and collisions of a try are told from the states before and after it and
+from the skill server's report (`incidents`); the skill server, which looks at the physics after every command, has
+stopped the try by then.
+The `world_state` topic only feeds the watch over the hand, whose finds are early notices. So a result never depends on
+which message came first.
 
 A request waits for that state in a worker thread (`WorkerService`), while this node's executor goes on to receive the
 answer.
@@ -22,11 +25,13 @@ from homie_core import names
 from homie_core.episode import Setting
 from homie_core.errors import SUCCESS_FEEDBACK, Fault, Phase
 from homie_core.from_messages import MessageError, subtask_from_msg, time_from_msg, world_state_from_msg
+from homie_core.skill import SkillErrorCode
 from homie_core.subtask import Subtask
 from homie_core.world_state import WorldState
 from homie_monitor.checks import CLEARANCE, FOOTPRINT_RADIUS, REACH, Checker, Claim, Targets, Watch
+from homie_monitor.incidents import incidents
 from homie_ros import qos
-from homie_ros.conversions import error_code_to_text, fault_to_msg
+from homie_ros.conversions import error_code_to_text, fault_to_msg, incident_to_msg
 from homie_ros.errors import DeadlineExceeded, InfrastructureError
 from homie_ros.homie_node import HomieNode
 from homie_ros.node_main import run_node
@@ -82,7 +87,10 @@ class MonitorNode(HomieNode):
         if request.phase == Phase.BEFORE:
             return self._before(request, state)
         if request.phase == Phase.AFTER:
-            return self._after(request, state)
+            try:
+                return self._after(request, state)
+            except MessageError as error:
+                return CheckSubtask.Response(success=False, message=str(error))
         allowed = f"{Phase.BEFORE.value}, {Phase.AFTER.value}"
         return CheckSubtask.Response(success=False, message=f"phase {request.phase!r} is unknown; allowed: {allowed}")
 
@@ -102,16 +110,20 @@ class MonitorNode(HomieNode):
 
     def _after(self, request: CheckSubtask.Request, state: WorldState | None) -> CheckSubtask.Response:
         targets = Targets(request.object_id, request.receptacle_id)
-        claim = Claim(request.skill_success, request.skill_message)
+        claim = _claim(request)
         subtask = subtask_from_msg(request.subtask)
         verdict = self._checker.after(subtask, targets, tuple(request.inventory), state, claim)
         with self._watching:
-            known = self._watch is not None and self._watch.found and verdict.fault is not None
-            if not verdict.retry:
-                self._watch = None
+            watched = self._watch
+            known = watched is not None and watched.found and verdict.fault is not None
+            self._watch = watched if verdict.retry else None
+        self._publish_incidents(request, targets, claim, watched, state, verdict.fault)
+        if watched is not None and state is not None:
+            watched.state = state
         if verdict.fault is not None and not (known and verdict.fault.phase is Phase.DURING):
             self._publish(verdict.fault, request, state)
         response = _response(verdict.fault, state)
+        response.hand_known |= claim.fingers_shut
         response.retry = verdict.retry
         response.object_id, response.receptacle_id = request.object_id, request.receptacle_id
         return response
@@ -150,18 +162,53 @@ class MonitorNode(HomieNode):
         response = call_service(self._world_state, GetWorldState.Request(), seconds, what, cancelled=self._stopping)
         return require_success(response, what)
 
+    def _publish_incidents(
+        self,
+        request: CheckSubtask.Request,
+        targets: Targets,
+        claim: Claim,
+        watched: _Watched | None,
+        state: WorldState | None,
+        fault: Fault | None,
+    ) -> None:
+        """Tell what happened during the try; a loss that is the verdict itself is told as such."""
+        told = fault is not None and fault.phase is Phase.DURING
+        before = watched.state if watched is not None else None
+        for detail in incidents(targets, claim, before, state):
+            if told and claim.code is SkillErrorCode.OBJECT_LOST and detail.endswith(claim.message):
+                continue
+            stamp = time_from_msg(request.stamp) if state is None else state.stamp
+            self._errors.publish(
+                incident_to_msg(detail, fault, request.episode_id, request.step, request.attempt, stamp)
+            )
+
     def _publish(self, fault: Fault, request: CheckSubtask.Request, state: WorldState | None) -> None:
         stamp = state.stamp if state is not None else time_from_msg(request.stamp)
         self._errors.publish(fault_to_msg(fault, request.episode_id, request.step, request.attempt, stamp))
 
 
 class _Watched:
-    """A watch, and the request that it began with."""
+    """A watch, the request that it began with, and the world as it was before the try that runs."""
 
     def __init__(self, request: CheckSubtask.Request, subtask: Subtask, state: WorldState) -> None:
         self.request = request
         self.watch = Watch(subtask, state)
+        self.state = state
         self.found = False
+
+
+def _claim(request: CheckSubtask.Request) -> Claim:
+    """What the skill server says about a try.
+
+    Raises:
+        MessageError: its error code is none.
+    """
+    try:
+        code = SkillErrorCode(request.skill_error_code)
+    except ValueError as error:
+        allowed = ", ".join(str(code.value) for code in SkillErrorCode)
+        raise MessageError(f"skill_error_code {request.skill_error_code} is unknown; allowed: {allowed}") from error
+    return Claim(request.skill_success, request.skill_message, code, request.fingers_shut)
 
 
 def _response(fault: Fault | None, state: WorldState | None) -> CheckSubtask.Response:

@@ -11,7 +11,7 @@ from homie_msgs import msg as messages
 from std_msgs.msg import Header
 
 from homie_core.episode import EpisodeInfo, EpisodeResult, Step
-from homie_core.errors import ErrorCode, Fault
+from homie_core.errors import ErrorCode, Fault, Phase
 from homie_core.from_messages import NANOSECONDS
 from homie_core.subtask import Subtask
 from homie_core.world_state import ObjectState, WorldState
@@ -152,6 +152,23 @@ def fault_to_msg(fault: Fault, episode_id: str, step: int, attempt: int, stamp: 
         code=fault.code.value,
         feedback=fault.feedback,
         detail=fault.detail,
+    )
+
+
+def incident_to_msg(
+    detail: str, fault: Fault | None, episode_id: str, step: int, attempt: int, stamp: int
+) -> messages.ErrorEvent:
+    """Something that happened during a try; ``fault`` is what became of the try, None if it reached its goal."""
+    code, feedback = (None, "") if fault is None else (fault.code, fault.feedback)
+    return messages.ErrorEvent(
+        header=header(stamp),
+        episode_id=episode_id,
+        step=step,
+        attempt=attempt,
+        phase=Phase.DURING.value,
+        code=error_code_to_text(code),
+        feedback=feedback,
+        detail=detail,
     )
 
 

@@ -14,6 +14,7 @@ from homie_core import inventory as inventories
 from homie_core.episode import ATTEMPT_LIMIT, Setting
 from homie_core.errors import SUCCESS_FEEDBACK, ErrorCode
 from homie_core.inventory import Inventory
+from homie_core.skill import SkillErrorCode
 from homie_core.subtask import Subtask
 from homie_core.vocabulary import EMMOE, Vocabulary
 
@@ -87,11 +88,16 @@ class SkillCall:
 
 @dataclass(frozen=True, slots=True)
 class SkillResult:
-    """How one try ended, by the skill server. ``stamp``: simulation time at its end, nanoseconds."""
+    """How one try ended, by the skill server. ``stamp``: simulation time at its end, nanoseconds.
+
+    ``fingers_shut``: the gripper's joints say that nothing is between the fingers; False: they do not tell.
+    """
 
     success: bool
     message: str = ""
     stamp: int = 0
+    code: SkillErrorCode = SkillErrorCode.NONE
+    fingers_shut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,8 +191,12 @@ class Executor:
             attempt += 1
             progress(RESET_ARM, attempt)
             reset = self.skills.execute(server, self._call(assignment, RESET_ARM, attempt))
-            progress(skill, attempt)
-            result = self.skills.execute(server, self._call(assignment, skill, attempt, start))
+            if reset.code is SkillErrorCode.OBJECT_LOST:
+                # Nothing is left to carry or to put: the skill does not begin.
+                result = reset
+            else:
+                progress(skill, attempt)
+                result = self.skills.execute(server, self._call(assignment, skill, attempt, start))
             check = self.monitor.after(assignment, attempt, start, result)
             if check.ok or not check.retry or attempt == ATTEMPT_LIMIT:
                 remark = "" if reset.success else f"the arm was not reset: {reset.message}"

@@ -19,6 +19,7 @@ from rclpy.client import Client
 from homie_core.episode import Setting
 from homie_core.errors import Phase
 from homie_core.from_messages import MessageError, error_code_from_text, subtask_from_msg, time_from_msg
+from homie_core.skill import SkillErrorCode
 from homie_core.vocabulary import EMMOE
 from homie_ros.action_server import GoalEnd, RunningGoal, WorkerActionServer
 from homie_ros.conversions import error_code_to_text, subtask_to_msg, time_to_msg
@@ -134,6 +135,7 @@ class _MonitorPort:
         request.attempt = attempt
         request.object_id, request.receptacle_id = start.object_id, start.receptacle_id
         request.skill_success, request.skill_message = result.success, result.message
+        request.skill_error_code, request.fingers_shut = int(result.code), result.fingers_shut
         request.stamp = time_to_msg(result.stamp)
         return self._ask(request)
 
@@ -191,7 +193,11 @@ class _SkillsPort:
         message = result.error_msg or ("" if result.success else "it gave no reason")
         if result.error_code:
             message = f"{message} ({result.error_code})"
-        return SkillResult(result.success, message, time_from_msg(result.stamp))
+        try:
+            code = SkillErrorCode(result.error_code)
+        except ValueError as error:
+            raise Unavailable(f"skill server {server}: error code {result.error_code} is unknown") from error
+        return SkillResult(result.success, message, time_from_msg(result.stamp), code, result.fingers_shut)
 
 
 def _request(assignment: Assignment, phase: Phase) -> CheckSubtask.Request:

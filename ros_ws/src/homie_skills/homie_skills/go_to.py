@@ -12,7 +12,7 @@ from homie_skills import standing
 from homie_skills.floor_map import COMFORTABLE_GAP, FloorMap
 from homie_skills.geometry import object_pose
 from homie_skills.manipulator import BasePose, Manipulator
-from homie_skills.robot import NavigationFailed, NoPath, UnknownTarget
+from homie_skills.robot import BaseBlocked, NavigationFailed, NoPath, UnknownTarget
 
 ATTEMPTS = 4
 NEAR = 1.5
@@ -50,17 +50,18 @@ def go_to(manipulator: Manipulator, target: str) -> None:
 
 
 def _drive_to_one(manipulator: Manipulator, poses: list[BasePose], target: str) -> None:
-    failures = []
+    failures: list[NavigationFailed] = []
     for pose in poses[:ATTEMPTS]:
         manipulator.report("drive", 0.2)
         try:
             manipulator.drive_to(pose)
         except NavigationFailed as failure:
-            failures.append(str(failure))
+            failures.append(failure)
             manipulator.refresh()
         else:
             return
-    raise NoPath(f"no way to {target}: {'; '.join(failures)}")
+    blocked = any(isinstance(failure, BaseBlocked) for failure in failures)
+    raise (BaseBlocked if blocked else NoPath)(f"no way to {target}: {'; '.join(map(str, failures))}")
 
 
 def _standings(manipulator: Manipulator, thing: ObjectState) -> list[BasePose]:

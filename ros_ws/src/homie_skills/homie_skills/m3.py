@@ -18,7 +18,7 @@ from homie_skills.pick import pick
 from homie_skills.planning_scene import PlanningScene
 from homie_skills.put import put
 from homie_skills.reset_arm import reset_arm
-from homie_skills.robot import Robot, SkillError, UnknownSkill
+from homie_skills.robot import Robot, RobotError, SkillError, UnknownSkill, fingers_shut
 
 SKILLS: Mapping[str, Callable[[Manipulator, str, str], None]] = {
     "go_to": lambda manipulator, target, _receptacle: go_to(manipulator, target),
@@ -74,6 +74,15 @@ class M3:
             watch = Watch(progress, cancelled, deadline)
             action(Manipulator(self._robot, self._scene, self._arm, self._rng, watch), target, receptacle)
         except SkillError as error:
-            return SkillOutcome(False, error.code, f"{type(error).__name__}: {error}")
+            return SkillOutcome(False, error.code, f"{type(error).__name__}: {error}", self._fingers_shut(error))
         progress("done", 1.0)
-        return SkillOutcome(True, SkillErrorCode.NONE, "")
+        return SkillOutcome(True, SkillErrorCode.NONE, "", self._fingers_shut())
+
+    def _fingers_shut(self, error: SkillError | None = None) -> bool:
+        """What the gripper's joints tell of the hand; a robot that has failed is not asked."""
+        if error is not None and error.code is SkillErrorCode.ROBOT_FAILURE:
+            return False
+        try:
+            return fingers_shut(self._robot.joint_positions())
+        except RobotError:
+            return False

@@ -126,6 +126,7 @@ def _result(outcome: SkillOutcome, stamp: int = 0) -> ExecuteSkill.Result:
         error_code=int(outcome.error_code),
         error_msg=outcome.error_msg,
         stamp=time_to_msg(stamp),
+        fingers_shut=outcome.fingers_shut,
     )
 
 

@@ -78,9 +78,17 @@ class Manipulator:
         """Take over the state of the world and of the robot.
 
         Raises:
+            ObjectLost: what was in the hand at the last look is no longer there.
             SkillCancelled: the caller wants no more.
             SkillTimeout: the time is used up.
         """
+        held = self.state.held
+        self._look()
+        if held and self.state.held != held:
+            raise ObjectLost(f"{held} fell out of the hand by {self.state.stamp * 1e-9:.2f} s")
+        return self.state
+
+    def _look(self) -> None:
         if self._watch.cancelled():
             raise SkillCancelled("cancelled by the caller")
         self.state = self.robot.world_state()
@@ -89,7 +97,6 @@ class Manipulator:
             raise SkillTimeout(f"{late:.1f} s of simulation time past the deadline")
         self.scene.update(self.state, self.robot.joint_positions(), self.robot.base_pose())
         self._joints = self.scene.arm
-        return self.state
 
     def report(self, phase: str, progress: float) -> None:
         """Tell the caller how far the skill is, 0 to 1."""
@@ -188,18 +195,9 @@ class Manipulator:
         if smooth:
             path = round_corners(path, self.is_free)
         positions, times = time_path(path, speed_share)
-        with self._keeping_hold():
-            if len(times) > 1:
-                self.robot.follow_joint_trajectory(fetch.ARM_WITH_TORSO_JOINTS, positions, times)
-            self.refresh()
-
-    @contextmanager
-    def _keeping_hold(self) -> Iterator[None]:
-        """A motion inside must not lose what is in the hand."""
-        held = self.state.held
-        yield
-        if held and self.state.held != held:
-            raise ObjectLost(f"{held} fell out of the hand")
+        if len(times) > 1:
+            self.robot.follow_joint_trajectory(fetch.ARM_WITH_TORSO_JOINTS, positions, times)
+        self.refresh()
 
     def move_to(self, goals: Sequence[FloatArray]) -> None:
         """Move to one of ``goals`` (8,) each, best first, round whatever is in the way.
@@ -291,7 +289,7 @@ class Manipulator:
     def open_hand(self, opening: float = fetch.MAX_OPENING) -> None:
         """Open the hand, which lets go of what is in it, and look again."""
         self.robot.gripper(opening, fetch.MAX_GRIP_EFFORT)
-        self.refresh()
+        self._look()
 
     def close_hand(self, effort: float = fetch.MAX_GRIP_EFFORT) -> GripperOutcome:
         """Close the hand, with ``effort`` newtons, until it is shut or something is in it, and look again."""
@@ -327,9 +325,8 @@ class Manipulator:
             return
         self.stow()
         self.look_ahead()
-        with self._keeping_hold():
-            self.robot.navigate_to(*pose)
-            self.refresh()
+        self.robot.navigate_to(*pose)
+        self.refresh()
 
     def back_off(self, distance: float) -> None:
         """Drive straight back by up to ``distance`` metres, as far as nothing is in the way, then look again."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from homie_core.fetch import GRIPPER_JOINTS
 from homie_core.skill import SkillErrorCode
 from homie_core.world_state import WorldState
 
@@ -64,7 +65,7 @@ class ObjectLost(SkillError):
 
 
 class Stalled(SkillError):
-    """A door or drawer did not move as far as it should."""
+    """A door or drawer, the arm or the base did not move as far as it should."""
 
     code = SkillErrorCode.STALLED
 
@@ -95,16 +96,22 @@ class CommandCancelled(RobotError, SkillCancelled):
     """The command was cancelled while it ran."""
 
 
-class ToleranceViolated(RobotError):
+class ToleranceViolated(RobotError, Stalled):
     """An arm trajectory ended, or was stopped, away from where it should have been."""
 
-    code = SkillErrorCode.NO_MOTION
+    code = SkillErrorCode.STALLED
 
 
 class NavigationFailed(RobotError, NoPath):
     """The base found no path, was blocked, or left its path."""
 
     code = SkillErrorCode.NO_PATH
+
+
+class BaseBlocked(NavigationFailed, Stalled):
+    """Something stopped the base on its way."""
+
+    code = SkillErrorCode.STALLED
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +121,15 @@ class GripperOutcome:
     opening: float
     stalled: bool
     """Whether something between the fingers, or the end of the effort, stopped them before the wanted opening."""
+
+
+SHUT = 0.012
+"""Metres between the pads below which nothing is between them: the thinnest things are held at 0.02."""
+
+
+def fingers_shut(joints: Mapping[str, float]) -> bool:
+    """Whether the gripper's joints, by Fetch's own names, say that the hand is empty. Open fingers tell nothing."""
+    return sum(joints[name] for name in GRIPPER_JOINTS) < SHUT
 
 
 class Robot(Protocol):

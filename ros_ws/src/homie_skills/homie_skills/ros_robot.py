@@ -32,6 +32,7 @@ from homie_ros.errors import GoalRejected, InfrastructureError, Interrupted
 from homie_ros.homie_node import HomieNode
 from homie_ros.waiting import ActionOutcome, call_service, require_success, send_goal, wait_until
 from homie_skills.robot import (
+    BaseBlocked,
     CommandCancelled,
     CommandRejected,
     CommandTimeout,
@@ -209,7 +210,10 @@ class RosRobot:
     def _drive(self, client: ActionClient, goal: Any, what: str) -> None:
         outcome = self._command(client, goal, DRIVE_SECONDS, what)
         if not outcome.succeeded or outcome.result.error_code:
-            raise NavigationFailed(f"{what}: {_reason(outcome, outcome.result.error_msg)}")
+            blocked = outcome.result.error_code == FollowPath.Result.FAILED_TO_MAKE_PROGRESS
+            raise (BaseBlocked if blocked else NavigationFailed)(
+                f"{what}: {_reason(outcome, outcome.result.error_msg)}"
+            )
 
     def _command(self, client: ActionClient, goal: Any, timeout: float, what: str) -> ActionOutcome[Any]:
         """Send a goal; afterwards nothing that was read before counts as the state of now."""
