@@ -50,7 +50,7 @@ TURN_SECONDS = 10.0
 """Deadline of a turn of the executor."""
 
 EVENTS = ["episode/*", "monitor/error", "referee/*/score"]
-STATES = ["world_state", "world_description", "map", "tf_static", "observation"]
+STATES = ["world_state", "world_description", "map", "tf_static", "observation", "top_down/*/compressed"]
 STREAMS = [
     "joint_states",
     "odom",
