@@ -5,6 +5,7 @@ Read from the topics ``map``, ``odom`` and ``plan``. Drawn as SVG paths in units
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -195,6 +196,4 @@ def floor_map(message: Any) -> FloorMap:
 
 
 def _length(poses: Sequence[Pose]) -> float:
-    return sum(
-        math.hypot(after.x - before.x, after.y - before.y) for before, after in zip(poses, poses[1:], strict=False)
-    )
+    return sum(math.hypot(after.x - before.x, after.y - before.y) for before, after in itertools.pairwise(poses))
