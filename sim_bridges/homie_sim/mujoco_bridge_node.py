@@ -99,6 +99,7 @@ class MujocoBridgeNode(HomieNode):
         self._state_lock = threading.Lock()
         self._last: robot_messages.RobotMessages | None = None
         self._last_published = 0.0
+        self._state: tuple[int, WorldState] | None = None
         self._leaving = False
         self._advertise()
         self._loop = self._start_loop()
@@ -211,7 +212,14 @@ class MujocoBridgeNode(HomieNode):
         self._joint_states.publish(messages.joints)
 
     def _publish_world_state(self, world: MujocoWorld) -> None:
-        self._states.publish(world_state_to_msg(world.world_state()))
+        self._state = (world.stamp, world_state_to_msg(world.world_state()))
+        self._states.publish(self._state[1])
+
+    def _current_state(self, world: MujocoWorld) -> WorldState:
+        """The state now; what was published last serves while time stands still, as every change is published."""
+        if self._state is None or self._state[0] != world.stamp:
+            self._state = (world.stamp, world_state_to_msg(world.world_state()))
+        return self._state[1]
 
     def _publish_plan(self, world: MujocoWorld, path: list[Point]) -> None:
         self._plans.publish(robot_messages.path_message(path, world.stamp))
@@ -273,13 +281,13 @@ class MujocoBridgeNode(HomieNode):
 
     def _world_state(self, _: GetWorldState.Request) -> GetWorldState.Response:
         try:
-            state = self._loop.call(lambda world: world.world_state(), CALL_SECONDS, "the world state")
+            state = self._loop.call(self._current_state, CALL_SECONDS, "the world state")
         except LoopDeadlineError as error:
             return GetWorldState.Response(message=str(error))
         except LoopError as error:
             self._on_loop_error(error)
             return GetWorldState.Response(message=str(error))
-        return GetWorldState.Response(success=True, state=world_state_to_msg(state))
+        return GetWorldState.Response(success=True, state=state)
 
     # --- in the executor's thread
 
