@@ -1,4 +1,4 @@
-"""The report of a run: one HTML file that needs nothing else, with every step's views, words and outcome.
+"""The report of a run: one HTML file that needs nothing else, with every step's views, way, words and outcome.
 
 Everything that a model wrote is text in it, never markup; the page runs no script and loads nothing from elsewhere. The
 videos lie beside it and are linked by name.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -20,12 +21,16 @@ from homie_core.episode import Step
 from homie_core.errors import ErrorCode
 from homie_eval.bag import EPISODE_INFO, Bag, BagError, Record
 from homie_eval.emmoe.metrics import METRICS, EpisodeScore
-from homie_eval.images import ImageError, from_image, to_jpeg
+from homie_eval.floor import Floor, FloorMap, Way, read_floors
+from homie_eval.images import ImageError, from_compressed, from_image, to_jpeg
 from homie_eval.score import ScoredEpisode, format_errors, format_outcome, format_value, score_bag
-from homie_eval.video import VIDEOS
+from homie_eval.video import THIRD_PERSON, VIDEOS
 
 REPORT = "report.html"
 OBSERVATION = "observation"
+TOP_DOWN = "top_down/image_raw/compressed"
+
+_SCENE_TITLES = {TOP_DOWN: "From above", THIRD_PERSON: "Third person"}
 
 _VIDEO_TITLES = {"head.mp4": "Head camera", "third_person.mp4": "Third person"}
 _METRIC_TITLES = {
@@ -55,11 +60,16 @@ Views = Mapping[str, bytes]
 
 @dataclass(frozen=True, slots=True)
 class ReportEpisode:
-    """One episode of a report. ``views`` are by step, counted from 1; steps without views have no entry."""
+    """One episode of a report. ``views`` are by step, counted from 1; steps without views have no entry.
+
+    ``scene``: JPEG files of the whole world by title, at the start and the end.
+    """
 
     scored: ScoredEpisode
     views: Mapping[int, Views] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
+    floor: Floor = field(default_factory=Floor)
+    scene: Views = field(default_factory=dict)
 
 
 def write_report(path: str | Path, folder: Path) -> Path:
@@ -75,8 +85,11 @@ def write_report(path: str | Path, folder: Path) -> Path:
     if not scores.episodes:
         raise BagError(f"{path} holds no episode that can be scored: {'; '.join(scores.problems)}")
     with Bag(path) as bag:
-        views = _views(bag)
-    episodes = [_episode(scored, views.get(scored.trajectory.info.episode_id, [])) for scored in scores.episodes]
+        views, floors, scenes = _views(bag), read_floors(bag), _scenes(bag)
+    episodes = []
+    for scored in scores.episodes:
+        id = scored.trajectory.info.episode_id
+        episodes.append(_episode(scored, views.get(id, []), floors.get(id, Floor()), scenes.get(id, {})))
     report = folder / REPORT
     page = render(episodes, [name for name in VIDEOS if (folder / name).is_file()], scores.problems)
     report.write_text(page, encoding="utf-8", errors="replace")
@@ -123,12 +136,50 @@ def _encoded(observation: Record) -> Iterator[tuple[str, bytes]]:
             yield name, to_jpeg(from_image(image))
 
 
-def _episode(scored: ScoredEpisode, views: Sequence[Views]) -> ReportEpisode:
+def _scenes(bag: Bag) -> dict[str, Views]:
+    """Pictures of the whole world at the start and the end of each episode, by its id and then by title."""
+    return {
+        id: {
+            f"{_SCENE_TITLES[topic]}, {when}": picture
+            for topic, records in ends.items()
+            for when, picture in _start_and_end(records)
+        }
+        for id, ends in _first_and_last(bag).items()
+    }
+
+
+def _first_and_last(bag: Bag) -> dict[str, dict[str, list[Record]]]:
+    """The first and the last picture after each episode's announcement and before the next reset, by topic."""
+    found: dict[str, dict[str, list[Record]]] = {}
+    current: dict[str, dict[str, list[Record]]] = {}
+    for record in bag.records(EPISODE_INFO, *_SCENE_TITLES):
+        suffix = next(suffix for suffix in (EPISODE_INFO, *_SCENE_TITLES) if record.topic.ends_with(suffix))
+        namespace = record.topic.namespace(suffix)
+        with contextlib.suppress(BagError):  # then the episode is not in the report, or the picture is cut off
+            if suffix == EPISODE_INFO:
+                current[namespace] = found.setdefault(
+                    record.decode().episode_id, {topic: [] for topic in _SCENE_TITLES}
+                )
+                continue
+            ends = current.get(namespace, {}).get(suffix)
+            if ends is not None and (not ends or record.header_stamp() >= ends[-1].header_stamp()):
+                ends[1:] = [record]
+    return found
+
+
+def _start_and_end(records: Sequence[Record]) -> Iterator[tuple[str, bytes]]:
+    """The pictures of a first and a last record that can be read."""
+    for when, record in zip(("start", "end"), records, strict=False):
+        with contextlib.suppress(BagError, ImageError):
+            yield when, to_jpeg(from_compressed(record.decode()))
+
+
+def _episode(scored: ScoredEpisode, views: Sequence[Views], floor: Floor, scene: Views) -> ReportEpisode:
     steps = scored.trajectory.steps
     problems = []
     if views and len(views) not in (len(steps), len(steps) + 1):
         problems.append(f"{len(views)} observations for {len(steps)} steps: views may belong to another step")
-    return ReportEpisode(scored, dict(enumerate(views, start=1)), tuple(problems))
+    return ReportEpisode(scored, dict(enumerate(views, start=1)), tuple(problems), floor, scene)
 
 
 def _page_episode(episode: ReportEpisode) -> dict[str, object]:
@@ -148,7 +199,13 @@ def _page_episode(episode: ReportEpisode) -> dict[str, object]:
         "goal": [] if score.goal is None else score.goal.verdicts,
         "notes": (*score.problems, *episode.problems),
         "agrees": episode.scored.agrees,
-        "steps": [_page_step(step, episode.views.get(step.index, {}), score) for step in trajectory.steps],
+        "map": _page_map(episode.floor),
+        "way": _page_way(episode.floor.map, episode.floor.way()),
+        "scene": [(title, _data_url(picture)) for title, picture in episode.scene.items()],
+        "steps": [
+            _page_step(step, episode.views.get(step.index, {}), score) | {"way": way}
+            for step, way in zip(trajectory.steps, _page_ways(episode.floor, trajectory.steps), strict=True)
+        ],
         "configuration": _pretty(info.configuration_json),
         "task_json": _pretty(info.task_json),
         "versions": sorted(info.versions.items()),
@@ -214,8 +271,49 @@ def _page_step(step: Step, views: Views, score: EpisodeScore) -> dict[str, objec
         "tokens": (step.tokens_in, step.tokens_out) if step.tokens_in or step.tokens_out else None,
         "prompt": step.prompt,
         "raw_output": step.raw_output,
-        "views": [(name, f"data:image/jpeg;base64,{base64.b64encode(data).decode()}") for name, data in views.items()],
+        "views": [(name, _data_url(data)) for name, data in views.items()],
     }
+
+
+def _page_map(floor: Floor) -> dict[str, object] | None:
+    """What all drawings of one episode's floor share."""
+    if floor.map is None:
+        return None
+    return {"view_box": floor.map.view_box, "obstacles": floor.map.obstacles(), "radius": floor.map.robot_radius}
+
+
+def _page_ways(floor: Floor, steps: Sequence[Step]) -> list[dict[str, object] | None]:
+    """The way of each step; a step begins where the one before ended."""
+    begins = [0, *(step.stamp for step in steps)]
+    return [_page_way(floor.map, floor.way(begin, step.stamp)) for begin, step in zip(begins, steps, strict=False)]
+
+
+def _page_way(floor: FloorMap | None, way: Way | None) -> dict[str, object] | None:
+    """SVG paths of one drawing, where the base was at its start and its end, and a sentence for it."""
+    if floor is None or way is None:
+        return None
+    pieces = [(floor.line((pose.x, pose.y) for pose in poses), leap) for poses, leap in way.stretches()]
+    return {
+        "driven": "".join(line for line, leap in pieces if not leap),
+        "leaps": "".join(line for line, leap in pieces if leap),
+        "planned": "".join(floor.line(plan.corners) for plan in way.plans),
+        "start": floor.place(way.poses[0].x, way.poses[0].y) if way.moved else None,
+        "end": floor.place(way.poses[-1].x, way.poses[-1].y),
+        "turn": -math.degrees(way.poses[-1].yaw),
+        "text": _way_text(way),
+    }
+
+
+def _way_text(way: Way) -> str:
+    if not way.moved:
+        return "the base stood still"
+    if any(leap for _, leap in way.stretches()):
+        return "the base was put elsewhere (dotted)"
+    return f"{way.length:.1f} m driven"
+
+
+def _data_url(jpeg: bytes) -> str:
+    return f"data:image/jpeg;base64,{base64.b64encode(jpeg).decode()}"
 
 
 def _seconds(seconds: float) -> str:

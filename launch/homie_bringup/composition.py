@@ -21,7 +21,12 @@ class Composition:
         try:
             for spec in self._specs:
                 node_class = getattr(importlib.import_module(spec.module), spec.node_class)
-                self._host.add(node_class, parameters=spec.parameters, use_global_arguments=False)
+                self._host.add(
+                    node_class,
+                    parameters=spec.parameters,
+                    use_global_arguments=False,
+                    start_parameter_services=False,
+                )
         except BaseException:
             self._host.close()
             raise

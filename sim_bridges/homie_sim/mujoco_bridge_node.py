@@ -61,6 +61,7 @@ CALL_SECONDS = 60.0
 """Wall seconds for a picture, a state or a reset."""
 
 THIRD_PERSON_FRAME = "third_person_camera"
+TOP_DOWN_FRAME = "top_down_camera"
 
 
 class MujocoBridgeSettings(BaseModel):
@@ -98,6 +99,7 @@ class MujocoBridgeNode(HomieNode):
         self._state_lock = threading.Lock()
         self._last: robot_messages.RobotMessages | None = None
         self._last_published = 0.0
+        self._state: tuple[int, WorldState] | None = None
         self._leaving = False
         self._advertise()
         self._loop = self._start_loop()
@@ -170,6 +172,7 @@ class MujocoBridgeNode(HomieNode):
         self._camera_info = self.create_publisher(CameraInfo, "head_camera/rgb/camera_info", qos.stream())
         self._depth = self.create_publisher(Image, "head_camera/depth_registered/image_raw", qos.stream())
         self._third_person = self.create_publisher(CompressedImage, "third_person/image_raw/compressed", qos.stream())
+        self._top_down = self.create_publisher(CompressedImage, "top_down/image_raw/compressed", qos.state())
 
     # --- in the simulation thread
 
@@ -182,6 +185,8 @@ class MujocoBridgeNode(HomieNode):
     def _publish_reset(self, world: MujocoWorld) -> None:
         self._maps.publish(robot_messages.occupancy_message(world.occupancy(), world.stamp))
         self._publish_all(world)
+        if self._settings.render:
+            self._send_top_down(world)
 
     def _publish_all(self, world: MujocoWorld) -> None:
         self._publish_robot(world)
@@ -207,7 +212,14 @@ class MujocoBridgeNode(HomieNode):
         self._joint_states.publish(messages.joints)
 
     def _publish_world_state(self, world: MujocoWorld) -> None:
-        self._states.publish(world_state_to_msg(world.world_state()))
+        self._state = (world.stamp, world_state_to_msg(world.world_state()))
+        self._states.publish(self._state[1])
+
+    def _current_state(self, world: MujocoWorld) -> WorldState:
+        """The state now; what was published last serves while time stands still, as every change is published."""
+        if self._state is None or self._state[0] != world.stamp:
+            self._state = (world.stamp, world_state_to_msg(world.world_state()))
+        return self._state[1]
 
     def _publish_plan(self, world: MujocoWorld, path: list[Point]) -> None:
         self._plans.publish(robot_messages.path_message(path, world.stamp))
@@ -222,6 +234,16 @@ class MujocoBridgeNode(HomieNode):
             self._pictures.send(world.third_person(), stamp, THIRD_PERSON_FRAME, self._third_person.publish)
         if self._depth.get_subscription_count():
             self._depth.publish(image_to_msg(world.head_depth(), "32FC1", stamp, CAMERA_FRAME))
+
+    def _send_top_down(self, world: MujocoWorld) -> None:
+        self._pictures.send(world.top_down(), world.stamp, TOP_DOWN_FRAME, self._top_down.publish)
+
+    def _send_overview(self, world: MujocoWorld) -> None:
+        """Pictures for people, of the moment of an observation, if somebody watches; nothing moves in many skills."""
+        if self._top_down.get_subscription_count():
+            self._send_top_down(world)
+        if self._settings.video_fps > 0 and self._third_person.get_subscription_count():
+            self._pictures.send(world.third_person(), world.stamp, THIRD_PERSON_FRAME, self._third_person.publish)
 
     def _look(self, world: MujocoWorld) -> tuple[dict[str, Picture], int]:
         """The four views, if observations are to hold them, and when they were taken."""
@@ -246,6 +268,8 @@ class MujocoBridgeNode(HomieNode):
     def _observe(self, _: GetObservation.Request) -> GetObservation.Response:
         try:
             views, stamp = self._loop.call(self._look, CALL_SECONDS, "the four views")
+            if self._settings.render:
+                self._loop.post(self._send_overview)
         except (LoopDeadlineError, WorldError) as error:
             return GetObservation.Response(message=str(error))
         except LoopError as error:
@@ -257,13 +281,13 @@ class MujocoBridgeNode(HomieNode):
 
     def _world_state(self, _: GetWorldState.Request) -> GetWorldState.Response:
         try:
-            state = self._loop.call(lambda world: world.world_state(), CALL_SECONDS, "the world state")
+            state = self._loop.call(self._current_state, CALL_SECONDS, "the world state")
         except LoopDeadlineError as error:
             return GetWorldState.Response(message=str(error))
         except LoopError as error:
             self._on_loop_error(error)
             return GetWorldState.Response(message=str(error))
-        return GetWorldState.Response(success=True, state=world_state_to_msg(state))
+        return GetWorldState.Response(success=True, state=state)
 
     # --- in the executor's thread
 

@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 import statistics
-import tempfile
-import threading
 import time
-from pathlib import Path
 
-from homie_msgs.action import RunTask
-
-from homie_bringup.composition import Composition
-from homie_bringup.domain import run_domain
-from homie_bringup.episode_client import EpisodeClientNode
-from homie_bringup.graph import simulation_graph
-from homie_bringup.settings import Run, check
-from homie_core.episode import Outcome, Step
+from homie_core.episode import Step
 from homie_core.skill import SkillTry
-from homie_ros.node_host import NodeHost
 from homie_sim.house import load_house
 from homie_sim.native.skills import NativeSkills
 from homie_sim.world import MujocoWorld
+from support.instant_episodes import instant_graph
 
 EPISODES = 20
 REPEATS = 20
@@ -53,45 +43,17 @@ def _skill_seconds() -> list[float]:
     return seconds
 
 
-def _goal(run: Run, number: int) -> RunTask.Goal:
-    task = run.task
-    return RunTask.Goal(
-        episode_id=f"bench_{number}",
-        benchmark="emmoe",
-        task_id=task.id,
-        instruction=task.instruction,
-        scene=run.house,
-        seed=number,
-        trial=1,
-        max_steps=run.settings.max_steps,
-        placements_json=task.placements_json,
-        task_json=task.model_dump_json(),
-        configuration_json=run.settings.model_dump_json(),
-    )
-
-
 def _episodes(views: str) -> tuple[list[float], list[float], list[Step]]:
     """Wall and processor time of each episode in a composed graph, its bag included, and all steps."""
-    run = check(skills="oracle", video_fps=0, views=views)
     seconds: list[float] = []
     busy: list[float] = []
     steps: list[Step] = []
-    stop = threading.Event()
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        run_domain() as domain,
-        Composition(simulation_graph(run), domain) as graph,
-        NodeHost(domain_id=domain) as host,
-    ):
-        client = host.add(EpisodeClientNode, graph=graph, use_global_arguments=False)
-        client.wait_ready(stop)
+    with instant_graph(views) as episode:
         for number in range(EPISODES):
             begin, busy_begin = time.perf_counter(), time.process_time()
-            result = client.run(_goal(run, number), Path(folder) / f"bag_{number}", steps.append, stop)
+            steps += episode(number)
             seconds.append(time.perf_counter() - begin)
             busy.append(time.process_time() - busy_begin)
-            if result.outcome is not Outcome.ENDED:
-                raise RuntimeError(f"episode {number}: {result.outcome.value} {result.cause}")
     return seconds, busy, steps
 
 

@@ -23,6 +23,7 @@ from support.worlds import kitchen
 
 TASK = load_task("100")
 EVIL = '<script>alert("x")</script><img src=x onerror=alert(1)>{{ 7 * 7 }} \ud800 </pre></style>'
+SECOND = 1_000_000_000
 RUN = """(1) Pick, green_can(success) (2) Put, green_can, fridge(fail) (3) Go to, fridge(success) (4) End(success)"""
 
 
@@ -185,3 +186,44 @@ def test_no_episode_no_report(tmp_path: Path) -> None:
         bag.info(info(task_id="7_gone"))
     with pytest.raises(BagError, match="holds no episode that can be scored: episode e1 is not scored: unknown task"):
         write_report(tmp_path / "bag", tmp_path)
+
+
+def test_the_map_and_the_way_of_each_step(tmp_path: Path) -> None:
+    page = drawn(tmp_path)
+    assert len(page.of("svg")) == 1 + 1 + 4  # the grid, the whole way, and that of each step
+    (grid,) = [path for path in page.of("path") if path.get("class") == "taken"]
+    assert grid["id"] == "e1-map" and str(grid["d"]).startswith("M0 5h8v1h-8z")
+    assert {use["href"] for use in page.of("use")} == {"#e1-map"}
+    driven = [path["d"] for path in page.of("path") if path.get("class") == "driven"]
+    assert driven[0] == driven[1] == "M2.0 2.0L3.0 2.0"
+    assert driven[2:] == ["", "", ""]
+    assert "Map: 0.5 m driven" in page.text and "the base stood still" in page.text
+
+
+def test_pictures_of_the_world_at_start_and_end(tmp_path: Path) -> None:
+    page = drawn(tmp_path)
+    titles = [image["alt"] for image in page.of("img")]
+    assert titles == ["From above, start", "From above, end", "Third person, start"]
+    sources = [str(image["src"]) for image in page.of("img")]
+    assert all(source.startswith("data:image/jpeg;base64,") for source in sources)
+    assert sources[0] != sources[1]
+
+
+def drawn(folder: Path) -> Page:
+    """The page of a run with a map, a drive in its first step, and pictures."""
+    above = "top_down/image_raw/compressed"
+    with BagFixture(folder / "bag", "/robot") as bag:
+        bag.frame(above, 50 * SECOND, picture(1))  # latched, of the run before
+        bag.map(["########", *["#......#"] * 4, "########"])
+        bag.odometry(0, 1.0, 2.0)
+        bag.info(info(task_json=TASK.to_json()))
+        bag.frame("third_person/image_raw/compressed", 0, picture(2))
+        for number in range(3):
+            bag.frame(above, number * SECOND, picture(3 + number))
+        bag.odometry(SECOND, 1.5, 2.0)
+        for step in steps_of(RUN):
+            bag.step("e1", replace(step, stamp=step.index * SECOND))
+        bag.result("e1", EpisodeResult(Outcome.ENDED, 4, "", 12.0, 75.0))
+        bag.frame(above, 0, picture(9))  # of the next reset
+    path = write_report(folder / "bag", folder)
+    return Page(path.read_text(encoding="utf-8"))

@@ -56,6 +56,7 @@ TOPICS = {
     "/head_camera/rgb/image_raw/compressed": "sensor_msgs/msg/CompressedImage",
     "/head_camera/rgb/camera_info": "sensor_msgs/msg/CameraInfo",
     "/third_person/image_raw/compressed": "sensor_msgs/msg/CompressedImage",
+    "/top_down/image_raw/compressed": "sensor_msgs/msg/CompressedImage",
     "/cmd_vel": "geometry_msgs/msg/Twist",
 }
 
@@ -399,6 +400,19 @@ def test_an_observation_disturbs_nothing(client: Client) -> None:
     for name, view in views.items():
         np.testing.assert_array_equal(again[name], view)
     wait_until(lambda: len(published) == 2, 5, "the published observations")
+
+
+@needs_pictures
+def test_the_house_from_above_at_each_reset_and_observation(client: Client) -> None:
+    above = client.listen("top_down/image_raw/compressed", CompressedImage, latched=True)
+    wait_until(lambda: bool(above), 5, "the picture of the last reset, which is kept")
+    del above[:]
+    client.reset()
+    client.torso(0.1, 0.5)
+    client.observe()
+    wait_until(lambda: len(above) == 2, 5, "two pictures")
+    assert [time_from_msg(message.header.stamp) for message in above] == [0, client.state().stamp]
+    assert jpeg_from_msg(above[-1]).shape == (480, 640, 3)
 
 
 def test_without_pictures_the_rest_works() -> None:

@@ -52,9 +52,9 @@ def _zero(kind: Any) -> Any:
         return {"string": "", "bool": False}.get(detail[0], 0.0 if detail[0].startswith("float") else 0)
     if node.name == "NAME":
         return message(detail)
-    element, _ = detail
+    element, length = detail
     if element[0].name == "BASE" and element[1][0] != "string":
-        return np.zeros(0, dtype=element[1][0])
+        return np.zeros(length if node.name == "ARRAY" else 0, dtype=element[1][0])
     return []
 
 
@@ -202,6 +202,25 @@ class BagFixture:
         value = message("sensor_msgs/msg/CompressedImage", header=header(stamp), format=f"rgb8; {format}", data=data)
         self.write(topic, value)
 
+    def map(self, rows: Sequence[str], origin: tuple[float, float] = (0.0, 0.0), resolution: float = 0.5) -> None:
+        """The occupancy grid drawn by ``rows``, north first; ``#`` is taken."""
+        info = message("nav_msgs/msg/MapMetaData", resolution=resolution, width=len(rows[0]), height=len(rows))
+        info.origin.position.x, info.origin.position.y = origin
+        cells = [100 if cell == "#" else 0 for row in reversed(rows) for cell in row]
+        data = np.array(cells, dtype=np.int8)
+        self.write("map", message("nav_msgs/msg/OccupancyGrid", header=header(0), info=info, data=data))
+
+    def odometry(self, stamp: int, x: float, y: float, yaw: float = 0.0) -> None:
+        """Where the base is; ``stamp`` in nanoseconds."""
+        value = message("nav_msgs/msg/Odometry", header=header(stamp))
+        value.pose.pose = _planar_pose(x, y, yaw)
+        self.write("odom", value)
+
+    def plan(self, stamp: int, *corners: tuple[float, float]) -> None:
+        """A planned way."""
+        poses = [message("geometry_msgs/msg/PoseStamped", pose=_planar_pose(x, y, 0.0)) for x, y in corners]
+        self.write("plan", message("nav_msgs/msg/Path", header=header(stamp), poses=poses))
+
     def score(self, score: EpisodeScore, final: bool = True) -> None:
         numbers = {name: value.number for name, value in score.values.items()}
         self.write(
@@ -218,6 +237,12 @@ class BagFixture:
                 explanation=list(score.explanation()),
             ),
         )
+
+
+def _planar_pose(x: float, y: float, yaw: float) -> Any:
+    rotation = message("geometry_msgs/msg/Quaternion", z=float(np.sin(yaw / 2)), w=float(np.cos(yaw / 2)))
+    point = message("geometry_msgs/msg/Point", x=x, y=y)
+    return message("geometry_msgs/msg/Pose", position=point, orientation=rotation)
 
 
 def picture(seed: int, width: int = 256, height: int = 256) -> Picture:

@@ -18,6 +18,7 @@ from homie_msgs.srv import StartRecording, StopRecording
 from pydantic import BaseModel, Field
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
+from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.subscription import Subscription
 from rclpy.topic_endpoint_info import TopicEndpointInfo
@@ -50,7 +51,7 @@ TURN_SECONDS = 10.0
 """Deadline of a turn of the executor."""
 
 EVENTS = ["episode/*", "monitor/error", "referee/*/score"]
-STATES = ["world_state", "world_description", "map", "tf_static", "observation"]
+STATES = ["world_state", "world_description", "map", "tf_static", "observation", "top_down/*/compressed"]
 STREAMS = [
     "joint_states",
     "odom",
@@ -103,6 +104,8 @@ class Recording:
             topic,
             take,  # type: ignore[arg-type]  # rclpy's annotation leaves out the form with the message's info
             _offered(publishers),
+            # Nothing can be incompatible with what is offered, and each turn would pay for watching.
+            event_callbacks=SubscriptionEventCallbacks(use_default_callbacks=False),
             raw=True,
         )
 

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from rclpy.context import Context
+from rclpy.event_handler import PublisherEventCallbacks
 from rclpy.impl.rcutils_logger import RcutilsLogger
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 
 from homie_ros.action_server import WorkerActionServer
 from homie_ros.parameters import overrides
@@ -27,7 +29,8 @@ class HomieNode(Node):
                 self.settings = read_parameters(self, MonitorSettings)
 
     ``parameters`` are values set in code (composed runs, tests); with ``use_global_arguments`` those of the command
-    line apply too.
+    line apply too. ``start_parameter_services`` lets other programs read the parameters; each turn of the executor
+    pays for those services, so nodes that nobody asks go without.
     """
 
     def __init__(
@@ -38,6 +41,7 @@ class HomieNode(Node):
         namespace: str | None = None,
         parameters: Mapping[str, Any] | None = None,
         use_global_arguments: bool = True,
+        start_parameter_services: bool = True,
     ) -> None:
         super().__init__(
             name,
@@ -45,7 +49,16 @@ class HomieNode(Node):
             namespace=namespace,
             parameter_overrides=overrides(parameters or {}),
             use_global_arguments=use_global_arguments,
+            start_parameter_services=start_parameter_services,
         )
+
+    def create_publisher(self, *args: Any, **options: Any) -> Publisher:
+        """As in rclpy, but without watching for subscriptions of another quality of service.
+
+        Their own side tells about that, while every turn of the executor would pay for two more things to wait for.
+        """
+        options.setdefault("event_callbacks", PublisherEventCallbacks(use_default_callbacks=False))
+        return super().create_publisher(*args, **options)
 
     def close(self) -> None:
         """End what is going on; called once, from outside the executor's thread, while the node still spins.

@@ -13,6 +13,7 @@ from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 
 from homie_ros.errors import InfrastructureError
 from homie_ros.homie_node import HomieNode
+from homie_ros.memory import limit_arenas
 
 N = TypeVar("N", bound=HomieNode)
 
@@ -120,6 +121,7 @@ class NodeHost:
 
     def __init__(self, *, domain_id: int | None = None, args: Sequence[str] | None = ()) -> None:
         """``args`` are ROS command-line arguments; None takes those of the process."""
+        limit_arenas()
         self.context = Context()
         self.failure: NodeFailed | None = None
         self._changed = threading.Event()
