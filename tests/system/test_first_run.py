@@ -62,6 +62,8 @@ def test_videos_can_be_played(expert_run: Finished) -> None:
 def test_the_report_is_self_contained(expert_run: Finished) -> None:
     (trajectory,) = read_bag(expert_run.folder / "bag").trajectories
     html = (expert_run.folder / "report.html").read_text()
-    assert html.count("data:image/") == 4 * len(trajectory.steps)
+    whole_world = 4  # from above and from aside, at the start and at the end
+    assert html.count("data:image/") == 4 * len(trajectory.steps) + whole_world
+    assert html.count('class="floor"') == len(trajectory.steps) + 1
     for outside in ("http://", "https://", 'src="/'):
         assert outside not in html.replace("http://www.w3.org", "")
