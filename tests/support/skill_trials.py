@@ -116,6 +116,14 @@ class _Stage:
         hidden = self.world.world_state().closed_container_of(id)
         return hidden is None or self.prepare("open", hidden.id)
 
+    def arrive(self, target: str) -> bool:
+        """Go to ``target`` physically; False, and nothing changed, if that fails."""
+        start = self.world.snapshot()
+        arrived = self.execute("go_to", target).success
+        if not arrived:
+            self.world.restore(start)
+        return arrived
+
     def execute(self, skill: str, target: str = "", receptacle: str = "") -> SkillOutcome:
         """Do it physically."""
         return self.m3.execute(skill, target, receptacle, TIMEOUT)
@@ -178,7 +186,7 @@ def _ready_to_go(stage: _Stage, rng: np.random.Generator) -> Subject:
 def _ready_to_pick(stage: _Stage, rng: np.random.Generator) -> Subject:
     objects = [thing.id for thing in stage.world.world_state().objects if thing.kind is Kind.OBJECT]
     for target in _shuffled(objects, rng):
-        if stage.uncover(target) and stage.possible("pick", target) and stage.prepare("go_to", target):
+        if stage.uncover(target) and stage.possible("pick", target) and stage.arrive(target):
             return target, ""
     raise NoTrial(f"{stage.name}: there is nothing to pick")
 
@@ -193,11 +201,11 @@ def _ready_to_put(stage: _Stage, rng: np.random.Generator) -> Subject:
         if (
             stage.uncover(target)
             and stage.possible("pick", target)
-            and (stage.uncover(receptacle))
-            and stage.prepare("go_to", target)
+            and stage.uncover(receptacle)
+            and stage.arrive(target)
             and stage.execute("pick", target).success
             and stage.possible("put", target, receptacle)
-            and stage.prepare("go_to", receptacle)
+            and stage.arrive(receptacle)
         ):
             return target, receptacle
         stage.world.restore(start)
@@ -217,7 +225,7 @@ def _ready_to_move(stage: _Stage, rng: np.random.Generator, skill: str) -> Subje
     containers = [thing.id for thing in stage.world.world_state().objects if thing.is_container]
     for target in _shuffled(containers, rng):
         ready = stage.world.world_state()[target].is_open is (skill == "close") or stage.prepare(opposite, target)
-        if ready and stage.possible(skill, target) and stage.prepare("go_to", target):
+        if ready and stage.possible(skill, target) and stage.arrive(target):
             return target, ""
     raise NoTrial(f"{stage.name}: there is nothing to {skill}")
 

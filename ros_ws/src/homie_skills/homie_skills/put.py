@@ -15,11 +15,13 @@ from homie_skills.geometry import translation
 from homie_skills.grasp_planning import PlacePlan
 from homie_skills.manipulator import BasePose, Manipulator
 from homie_skills.placing import Spot
-from homie_skills.robot import NoGrasp, NoMotion, ObjectLost, UnknownTarget
+from homie_skills.robot import FloatArray, NoGrasp, NoMotion, ObjectLost, UnknownTarget
 from homie_skills.standing_and_reaching import stand_and_reach
 
 PLACE_SPEED = 0.5
-RETREAT = 0.10
+RETREATS = (0.10, 0.06, 0.03)
+"""How far the hand draws back from what it has let go, the most that is possible; after less than that, also up."""
+RETREAT_RISE = 0.08
 DROPS = (0.0, 0.05, 0.10, 0.16)
 """Heights above the surface at which the object is let go, the lowest that is possible first."""
 _ANCHORS = 4
@@ -88,15 +90,18 @@ def _standings(manipulator: Manipulator, free: list[Spot], receptacle: str) -> I
 
 
 def _release(manipulator: Manipulator, plan: PlacePlan) -> None:
-    """Open the fingers a little, and leave the way the hand came, or straight back along it."""
-    scene = manipulator.scene
+    """Open the fingers, and leave straight back, a little back and up, or the way the hand came."""
     manipulator.open_hand(fetch.MAX_OPENING)
-    back = scene.hand_pose @ translation(-RETREAT, 0, 0)
-    with scene.tolerating_start():
-        path = manipulator.line(manipulator.joints, back)
-        if path is None:
-            path = plan.approach[::-1]
+    with manipulator.scene.tolerating_start():
+        paths = (manipulator.line(manipulator.joints, *course) for course in _retreats(manipulator.scene.hand_pose))
+        path = next((path for path in paths if path is not None), plan.approach[::-1])
         manipulator.run(path, PLACE_SPEED, smooth=False)
+
+
+def _retreats(hand: FloatArray) -> Iterator[list[FloatArray]]:
+    for distance in RETREATS:
+        back = hand @ translation(-distance, 0, 0)
+        yield [back] if distance == RETREATS[0] else [back, translation(0, 0, RETREAT_RISE) @ back]
 
 
 def _check(manipulator: Manipulator, target: str, receptacle: str) -> None:
