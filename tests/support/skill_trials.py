@@ -266,6 +266,6 @@ def _damage(stage: _Stage, before: WorldState, drive: bool) -> str:
     if not drive:
         return ""
     rooms = [thing.id for thing in state.objects if thing.kind is Kind.PLACE and thing.id != FLOOR]
-    far = max(rooms, key=lambda id: np.hypot(*np.subtract(state[id].position, state.robot_pose)[:2]))
+    far = max(rooms, key=lambda room: np.hypot(*np.subtract(state[room].position, state.robot_pose)[:2]))
     outcome = stage.execute("go_to", far)
     return "" if outcome.success else f"the robot cannot drive to {far}: {outcome.error_msg}"

@@ -75,8 +75,12 @@ def in_shelf(manipulator: Manipulator, owner: str) -> bool:
     return state is not None and state.kind is Kind.CONTAINER and manipulator.scene.handle(owner).is_hinge
 
 
-def plan_grasp(manipulator: Manipulator, target: str, standings: Iterable[BasePose]) -> GraspPlan:
+def plan_grasp(
+    manipulator: Manipulator, target: str, standings: Iterable[BasePose], steepest: float = math.pi / 2
+) -> GraspPlan:
     """The first standing pose from which ``target`` can be taken, and how.
+
+    ``steepest``: radians that the hand may point down.
 
     Raises:
         NoGrasp: it is too large for the hand, or out of reach from all of them.
@@ -85,6 +89,7 @@ def plan_grasp(manipulator: Manipulator, target: str, standings: Iterable[BasePo
     options = grasps(scene.shapes(target), scene.pose(target))
     if not options:
         raise NoGrasp(f"{target} fits nowhere between the fingers (at most {100 * 0.09:.0f} cm)")
+    options = [grasp for grasp in options if grasp.pitch <= steepest]
     support = manipulator.state[target].parent or FLOOR
     shelf = in_shelf(manipulator, support)
     bases = list(standings)
