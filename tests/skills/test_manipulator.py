@@ -37,7 +37,9 @@ def test_moves_and_folds(manipulator: Manipulator, world: MujocoWorld) -> None:
     assert manipulator.stowed
 
 
-def test_head_stays_out_of_the_way_of_the_arm(manipulator: Manipulator, world: MujocoWorld) -> None:
+def test_head_stays_out_of_the_way_of_the_arm(
+    manipulator: Manipulator, world: MujocoWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
     x, y, _yaw = world.base_pose()
     beside, path = np.array([x + 1.0, y + 1.0, 0.8]), FORWARD[None]
 
@@ -45,10 +47,10 @@ def test_head_stays_out_of_the_way_of_the_arm(manipulator: Manipulator, world: M
         return world.joint_positions()["head_pan_joint"]
 
     before = head()
-    manipulator.is_free = lambda _joints: False  # type: ignore[method-assign]
+    monkeypatch.setattr(manipulator, "is_free", lambda _joints: False)
     manipulator.look_at(beside, path)
     assert head() == pytest.approx(before, abs=1e-3)
-    manipulator.is_free = lambda _joints: True  # type: ignore[method-assign]
+    monkeypatch.setattr(manipulator, "is_free", lambda _joints: True)
     manipulator.look_at(beside, path)
     assert abs(head() - before) > 0.1
 
