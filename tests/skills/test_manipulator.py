@@ -37,6 +37,24 @@ def test_moves_and_folds(manipulator: Manipulator, world: MujocoWorld) -> None:
     assert manipulator.stowed
 
 
+def test_head_stays_out_of_the_way_of_the_arm(
+    manipulator: Manipulator, world: MujocoWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x, y, _yaw = world.base_pose()
+    beside, path = np.array([x + 1.0, y + 1.0, 0.8]), FORWARD[None]
+
+    def head() -> float:
+        return world.joint_positions()["head_pan_joint"]
+
+    before = head()
+    monkeypatch.setattr(manipulator, "is_free", lambda _joints: False)
+    manipulator.look_at(beside, path)
+    assert head() == pytest.approx(before, abs=1e-3)
+    monkeypatch.setattr(manipulator, "is_free", lambda _joints: True)
+    manipulator.look_at(beside, path)
+    assert abs(head() - before) > 0.1
+
+
 def test_folds_from_below_a_table_top(manipulator: Manipulator, world: MujocoWorld) -> None:
     world.set_joint_positions({"base_x": 6.5, "base_y": 0.82, "base_yaw": math.pi / 2})
     world.set_joint_positions(dict(zip(fetch.ARM_WITH_TORSO_JOINTS, FORWARD, strict=True)))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from homie_skills.geometry import inverse, make_pose, rotation_x, rotation_y, rotation_z, translation
-from homie_skills.placing import DROP, resting_rotation, spots, turned
+from homie_skills.placing import DROP, edge_distance, resting_rotation, spots, turned
 from homie_skills.planning_scene import PlanningScene
 from homie_skills.postures import FORWARD
 
@@ -44,6 +44,16 @@ def test_spots_are_on_the_table_and_free(holding: PlanningScene) -> None:
         assert local[2, 3] + region.half_size[2] == pytest.approx(0.05 + DROP)
     mug = holding.pose("mug_1")[:2, 3]
     assert min(float(np.linalg.norm(spot.pose[:2, 3] - mug)) for spot in found) > 0.07
+
+
+def test_edge_distance_is_that_of_the_nearest_edge(holding: PlanningScene) -> None:
+    found = spots(holding, "brown_table", "potted_meat_can_1")
+    distances = [edge_distance(spot) for spot in found]
+    half = found[0].region.half_size
+    assert 0.03 < min(distances) < 0.12
+    assert max(distances) <= min(half[:2])
+    middle = min(found, key=lambda spot: float(np.linalg.norm((spot.pose - spot.region.pose)[:2, 3])))
+    assert edge_distance(middle) == max(distances)
 
 
 def test_every_shelf_offers_spots(holding: PlanningScene) -> None:

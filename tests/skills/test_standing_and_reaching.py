@@ -64,6 +64,13 @@ def test_next_place_is_tried_after_a_failure(world: MujocoWorld, scene: Planning
     np.testing.assert_allclose(world.base_pose(), OPEN_FLOOR[1], atol=0.02)
 
 
+def test_place_beside_one_without_a_way_is_tried(world: MujocoWorld, scene: PlanningScene, arm: ArmKinematics) -> None:
+    x, y, yaw = OPEN_FLOOR[0]
+    beside = (x + 0.05, y, yaw)
+    stand_and_reach(make(_Picky(world), scene, arm), lambda: iter([OPEN_FLOOR[0], beside, OPEN_FLOOR[1]]), first)
+    np.testing.assert_allclose(world.base_pose(), beside, atol=0.02)
+
+
 def test_last_failure_is_reported(world: MujocoWorld, scene: PlanningScene, arm: ArmKinematics) -> None:
     manipulator = make(DirectRobot(world), scene, arm)
     tried: list[BasePose] = []

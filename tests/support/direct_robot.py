@@ -72,8 +72,10 @@ class DirectRobot:
         self._run(JointTrajectoryCommand(fetch.HEAD_JOINTS, goal, [max(HEAD_SECONDS, slowest)]))
 
     def gripper(self, opening: float, max_effort: float) -> GripperOutcome:
-        outcome = self._run(GripperCommand(opening, max_effort))
+        (outcome,) = run(self.world, GripperCommand(opening, max_effort))
         assert isinstance(outcome, SimGripperOutcome)
+        if not outcome.ok:
+            raise CommandRejected(outcome.message)
         return GripperOutcome(outcome.opening, outcome.stalled)
 
     def navigate_to(self, x: float, y: float, yaw: float) -> None:

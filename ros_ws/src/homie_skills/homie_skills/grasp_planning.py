@@ -34,6 +34,9 @@ GRASP_ATTEMPTS = 500
 BASE_COST = 0.15
 RANK_COST = 0.02
 """What driving away, and each place further down the list, costs against an easier grasp."""
+SAFE_EDGE = 0.10
+"""Distance from the edge of a surface from which on nothing is likely to roll over it."""
+EDGE_COST = 2.0
 SPOTS_PER_STANDING = 6
 PLACE_ATTEMPTS = 400
 """Poses of the hand that are tried before a place counts as out of reach."""
@@ -72,8 +75,12 @@ def in_shelf(manipulator: Manipulator, owner: str) -> bool:
     return state is not None and state.kind is Kind.CONTAINER and manipulator.scene.handle(owner).is_hinge
 
 
-def plan_grasp(manipulator: Manipulator, target: str, standings: Iterable[BasePose]) -> GraspPlan:
+def plan_grasp(
+    manipulator: Manipulator, target: str, standings: Iterable[BasePose], steepest: float = math.pi / 2
+) -> GraspPlan:
     """The first standing pose from which ``target`` can be taken, and how.
+
+    ``steepest``: radians that the hand may point down.
 
     Raises:
         NoGrasp: it is too large for the hand, or out of reach from all of them.
@@ -82,6 +89,7 @@ def plan_grasp(manipulator: Manipulator, target: str, standings: Iterable[BasePo
     options = grasps(scene.shapes(target), scene.pose(target))
     if not options:
         raise NoGrasp(f"{target} fits nowhere between the fingers (at most {100 * 0.09:.0f} cm)")
+    options = [grasp for grasp in options if grasp.pitch <= steepest]
     support = manipulator.state[target].parent or FLOOR
     shelf = in_shelf(manipulator, support)
     bases = list(standings)
@@ -207,13 +215,13 @@ def _shelf_exits(scene: PlanningScene, hand: FloatArray, owner: str) -> Iterator
 
 
 def _spots_by_ease(free: Sequence[Spot], base: BasePose, front: FloatArray | None) -> list[Spot]:
-    """Spots sorted by ease of reach; on a shelf, by how near they are to its front."""
+    """Spots sorted by ease of reach, away from edges over which round things roll; on a shelf, near to its front."""
     here = np.array(base[:2])
 
     def cost(spot: Spot) -> float:
         reach = abs(float(np.linalg.norm(spot.pose[:2, 3] - here)) - PREFERRED_REACH) + 2 * (ENOUGH_ROOM - spot.room)
         if front is None:
-            return reach
+            return reach + EDGE_COST * max(0.0, SAFE_EDGE - placing.edge_distance(spot))
         depth = float(front @ (spot.region.pose[:3, 3] - spot.pose[:3, 3])) + spot.region.half_size[0]
         return 2 * abs(depth - 0.14) + 0.3 * reach
 

@@ -115,10 +115,18 @@ class Manipulator:
             for posture in (STOWED, *CARRYING)
         )
 
-    def look_at(self, point: FloatArray) -> None:
-        """Turn the head towards ``point`` (3,) in the map frame, so that its camera sees what the hand does."""
+    def look_at(self, point: FloatArray, path: FloatArray) -> None:
+        """Turn the head towards ``point`` (3,) in the map frame, so that its camera sees what the hand does.
+
+        The head stays as it is where it would be in the way of the arm along ``path`` (n, 8).
+        """
         in_base = inverse(self.scene.base_matrix) @ np.append(point, 1.0)
-        self._turn_head(looking.head_angles(in_base[:3], float(self._joints[0])))
+        angles = looking.head_angles(in_base[:3], float(self._joints[0]))
+        with self.scene.trying():
+            self.scene.place_head(*angles)
+            free = all(self.is_free(joints) for joints in path)
+        if free:
+            self._turn_head(angles)
 
     def look_ahead(self) -> None:
         """Turn the head forwards."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from homie_core.world_state import Kind
@@ -21,8 +22,10 @@ OUT_SHARES = (1.0, 0.5, 0.0)
 """How much of the way out of a shelf the hand goes straight, the most that is possible."""
 
 
-def pick(manipulator: Manipulator, target: str) -> None:
+def pick(manipulator: Manipulator, target: str, steepest: float = math.pi / 2) -> None:
     """Drive to within reach if need be, grasp ``target``, lift it and fold the arm.
+
+    ``steepest``: radians that the hand may point down when it takes it.
 
     Raises:
         UnknownTarget: there is no such object.
@@ -42,7 +45,7 @@ def pick(manipulator: Manipulator, target: str) -> None:
     plan = stand_and_reach(
         manipulator,
         lambda: standings(manipulator, target),
-        lambda poses: grasp_planning.plan_grasp(manipulator, target, poses),
+        lambda poses: grasp_planning.plan_grasp(manipulator, target, poses, steepest),
         lambda chosen: manipulator.open_hand(chosen.grasp.opening),
     )
     _grasp(manipulator, target, plan)

@@ -68,6 +68,12 @@ def spots(scene: PlanningScene, owner: str, held: str) -> list[Spot]:
         ]
 
 
+def edge_distance(spot: Spot) -> float:
+    """Distance from the object's middle to the nearest edge of the spot's region, metres."""
+    across = spot.region.pose[:3, :3].T @ (spot.pose[:3, 3] - spot.region.pose[:3, 3])
+    return float(np.min(np.asarray(spot.region.half_size)[:2] - np.abs(across[:2])))
+
+
 def _room(pose: FloatArray, others: FloatArray) -> float:
     """Distance to the middle of the next object, at most ``ENOUGH_ROOM``."""
     return float(np.linalg.norm(others - pose[:3, 3], axis=1).min(initial=ENOUGH_ROOM))

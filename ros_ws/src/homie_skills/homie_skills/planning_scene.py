@@ -187,6 +187,11 @@ class PlanningScene:
         self.data.qpos[self._finger_address] = opening / 2
         self._move()
 
+    def place_head(self, pan: float, tilt: float) -> None:
+        """Turn the head to ``pan`` and ``tilt`` radians."""
+        self.data.qpos[self._head_address] = pan, tilt
+        self._move()
+
     def place_container(self, id: str, position: float) -> None:
         """Put the joint of a container to ``position`` (radians or metres); what lies in a drawer moves along."""
         before = self.pose(id)

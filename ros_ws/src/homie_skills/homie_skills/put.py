@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -11,17 +12,27 @@ from homie_core import fetch
 from homie_core.world_state import Kind
 from homie_skills import grasp_planning, placing, standing
 from homie_skills.floor_map import FloorMap
-from homie_skills.geometry import translation
+from homie_skills.geometry import make_pose, translation
 from homie_skills.grasp_planning import PlacePlan
+from homie_skills.grasping import grasps
 from homie_skills.manipulator import BasePose, Manipulator
+from homie_skills.pick import pick
 from homie_skills.placing import Spot
-from homie_skills.robot import NoGrasp, NoMotion, ObjectLost, UnknownTarget
+from homie_skills.robot import FloatArray, NoGrasp, NoMotion, ObjectLost, UnknownTarget
 from homie_skills.standing_and_reaching import stand_and_reach
 
 PLACE_SPEED = 0.5
-RETREAT = 0.10
+RETREATS = (0.10, 0.06, 0.03)
+"""How far the hand draws back from what it has let go, the most that is possible; after less than that, also up."""
+RETREAT_RISE = 0.08
 DROPS = (0.0, 0.05, 0.10, 0.16)
 """Heights above the surface at which the object is let go, the lowest that is possible first."""
+FLAT = math.radians(30)
+"""How far a hand may point down that goes below a roof with what it holds."""
+FLATTER = math.radians(10)
+"""By how much flatter the hand must come for it to be worth taking the object anew."""
+SURFACES = 2
+"""How many pieces of furniture are tried to take the object anew."""
 _ANCHORS = 4
 _STANDINGS_PER_ANCHOR = 6
 
@@ -43,7 +54,22 @@ def put(manipulator: Manipulator, target: str, receptacle: str) -> None:
         raise ObjectLost(f"the hand holds {manipulator.state.held or 'nothing'}, not {target}")
     if owner.kind is Kind.CONTAINER and not owner.is_open:
         raise NoGrasp(f"{receptacle} is closed: open fraction {owner.open_fraction:.2f}")
-    free = placing.spots(scene, receptacle, target)
+    try:
+        _lay_down(manipulator, target, receptacle)
+    except NoGrasp as failure:
+        if not grasp_planning.in_shelf(manipulator, receptacle) or not _take_flatter(manipulator, target):
+            raise
+        manipulator.report("again", 0.0)
+        try:
+            _lay_down(manipulator, target, receptacle)
+        except NoGrasp:
+            raise failure from None
+
+
+def _lay_down(manipulator: Manipulator, target: str, receptacle: str) -> None:
+    """Drive to within reach if need be, put ``target`` on a free spot, and fold the arm."""
+    manipulator.refresh()
+    free = placing.spots(manipulator.scene, receptacle, target)
     if not free:
         raise NoGrasp(f"no free spot for {target} on {receptacle}")
     plan = stand_and_reach(
@@ -59,6 +85,50 @@ def put(manipulator: Manipulator, target: str, receptacle: str) -> None:
     manipulator.stow()
     manipulator.step_back()
     _check(manipulator, target, receptacle)
+
+
+def _take_flatter(manipulator: Manipulator, target: str) -> bool:
+    """Lay the object on furniture nearby and take it with a flatter hand; False, and it is held as before, if not.
+
+    What is held from above does not go below a roof.
+    """
+    flat = _flattest(manipulator, target)
+    if flat is None:
+        return False
+    for surface in _surfaces(manipulator):
+        try:
+            _lay_down(manipulator, target, surface)
+        except (NoGrasp, NoMotion):
+            continue
+        try:
+            pick(manipulator, target, flat)
+        except (NoGrasp, NoMotion):
+            pick(manipulator, target)
+        else:
+            return True
+    return False
+
+
+def _flattest(manipulator: Manipulator, target: str) -> float | None:
+    """How far the hand must point down (radians) that takes the object as it would lie; None if it is no flatter."""
+    scene = manipulator.scene
+    resting = make_pose(placing.resting_rotation(scene.pose(target)[:3, :3]), (0.0, 0.0, 0.0))
+    pitches = [grasp.pitch for grasp in grasps(scene.shapes(target), resting)]
+    flat = max(FLAT, min(pitches, default=math.inf))
+    now = math.asin(min(1.0, max(-1.0, -float(scene.hand_pose[2, 0]))))
+    return flat if flat < now - FLATTER else None
+
+
+def _surfaces(manipulator: Manipulator) -> list[str]:
+    """The nearest furniture to lay something on."""
+    scene = manipulator.scene
+    here = np.array(scene.base[:2])
+    near = {
+        thing.id: float(np.linalg.norm(np.array(thing.box_center[:2]) - here))
+        for thing in manipulator.state.objects
+        if thing.kind is Kind.FURNITURE and scene.regions(thing.id)
+    }
+    return sorted(near, key=lambda name: (near[name], name))[:SURFACES]
 
 
 def _plan(manipulator: Manipulator, receptacle: str, free: list[Spot], standings: list[BasePose]) -> PlacePlan:
@@ -88,15 +158,18 @@ def _standings(manipulator: Manipulator, free: list[Spot], receptacle: str) -> I
 
 
 def _release(manipulator: Manipulator, plan: PlacePlan) -> None:
-    """Open the fingers a little, and leave the way the hand came, or straight back along it."""
-    scene = manipulator.scene
+    """Open the fingers, and leave straight back, a little back and up, or the way the hand came."""
     manipulator.open_hand(fetch.MAX_OPENING)
-    back = scene.hand_pose @ translation(-RETREAT, 0, 0)
-    with scene.tolerating_start():
-        path = manipulator.line(manipulator.joints, back)
-        if path is None:
-            path = plan.approach[::-1]
+    with manipulator.scene.tolerating_start():
+        paths = (manipulator.line(manipulator.joints, *course) for course in _retreats(manipulator.scene.hand_pose))
+        path = next((path for path in paths if path is not None), plan.approach[::-1])
         manipulator.run(path, PLACE_SPEED, smooth=False)
+
+
+def _retreats(hand: FloatArray) -> Iterator[list[FloatArray]]:
+    for distance in RETREATS:
+        back = hand @ translation(-distance, 0, 0)
+        yield [back] if distance == RETREATS[0] else [back, translation(0, 0, RETREAT_RISE) @ back]
 
 
 def _check(manipulator: Manipulator, target: str, receptacle: str) -> None:

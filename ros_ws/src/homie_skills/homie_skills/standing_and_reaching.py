@@ -14,6 +14,9 @@ PLACES = 4
 """How many places to stand are tried before a skill gives up."""
 
 _SAME_PLACE = 0.1
+"""Metres and radians within which the arm gets no further than it did."""
+_SAME_SPOT = 0.03
+"""Metres and radians within which the base gets no further than it did."""
 
 
 class Plan(Protocol):
@@ -54,23 +57,35 @@ def stand_and_reach(
         NoPath: the base cannot get to any of them.
     """
     failed: list[BasePose] = []
+    out_of_the_way: list[BasePose] = []
     failures: list[SkillError] = []
+
+    def untried(pose: BasePose) -> bool:
+        # To stand where the robot is now takes no drive, however near that is to where no way leads.
+        here = pose == manipulator.scene.base
+        return not _among(pose, failed, _SAME_PLACE) and (here or not _among(pose, out_of_the_way, _SAME_SPOT))
+
     for _ in range(PLACES):
         manipulator.report("plan", 0.0)
         try:
-            plan = plan_from(pose for pose in standings() if not _among(pose, failed))
+            plan = plan_from(pose for pose in standings() if untried(pose))
         except NoGrasp as failure:
             raise (failures or [failure])[-1] from failure
-        failed.append(plan.base)
+        wanted = plan.base
         try:
             plan = _stand(manipulator, plan, plan_from)
             hand = manipulator.scene.base_matrix @ manipulator.arm.hand_pose(plan.approach[-1])
-            manipulator.look_at(hand[:3, 3])
             prepare(plan)
-            manipulator.report("reach", 0.3)
             with manipulator.scene.allowing(*plan.allowed, down_to=TOUCH):
+                manipulator.look_at(hand[:3, 3], plan.approach)
+                manipulator.report("reach", 0.3)
                 manipulator.move_to([plan.approach[0]])
-        except (NavigationFailed, NoGrasp, NoMotion) as failure:
+        except NavigationFailed as failure:
+            out_of_the_way.append(wanted)
+            failures.append(failure)
+            manipulator.refresh()
+        except (NoGrasp, NoMotion) as failure:
+            failed.append(wanted)
             failures.append(failure)
             manipulator.refresh()
         else:
@@ -87,8 +102,8 @@ def _stand(manipulator: Manipulator, plan: P, plan_from: Callable[[Iterable[Base
     return plan_from([manipulator.scene.base])
 
 
-def _among(pose: BasePose, others: list[BasePose]) -> bool:
+def _among(pose: BasePose, others: list[BasePose], tolerance: float) -> bool:
     return any(
-        max(abs(pose[0] - other[0]), abs(pose[1] - other[1]), abs(wrap(pose[2] - other[2]))) < _SAME_PLACE
+        max(abs(pose[0] - other[0]), abs(pose[1] - other[1]), abs(wrap(pose[2] - other[2]))) < tolerance
         for other in others
     )
