@@ -60,13 +60,14 @@ def demo(processes: bool, attach: bool, runs: Path, **values: str) -> None:
     from homie_bringup.domain import DomainError
     from homie_bringup.run_folder import RunFolderError
     from homie_bringup.settings import SettingsError, check
+    from homie_ros.parameters import ParameterError
 
     if processes and attach:
         raise click.UsageError("--processes and --attach exclude each other")
     layout = Layout.PROCESSES if processes else Layout.ATTACH if attach else Layout.COMPOSED
     try:
         code = run_demo(check(**values), layout, runs, Console())
-    except (SettingsError, RunFolderError, DomainError) as error:
+    except (SettingsError, RunFolderError, DomainError, ParameterError) as error:
         raise click.UsageError(str(error)) from error
     raise click.exceptions.Exit(code)
 

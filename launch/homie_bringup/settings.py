@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from homie_core.episode import STEP_LIMIT
 from homie_eval.emmoe.tasks import Task, TaskError, load_task
 from homie_planner.registry import PlannerError, make_planner
+from homie_sim.house import HouseError, load_house
 from homie_sim.house_files import house_names
 from homie_sim.native.success_rates import SuccessRates
 
@@ -95,8 +96,14 @@ def check(**values: object) -> Run:
         raise SettingsError(str(error)) from error
     run = Run(settings=settings, task=task, looks=looks)
     known = house_names()
-    if run.house not in known and not Path(run.house).is_file():
+    if run.house in known:
+        return run
+    if not Path(run.house).is_file():
         raise SettingsError(f"house {run.house!r} is unknown; allowed: {', '.join(known)}, or a YAML file")
+    try:
+        load_house(run.house)
+    except HouseError as error:
+        raise SettingsError(str(error)) from error
     return run
 
 

@@ -5,14 +5,13 @@ Map frame: x east, y north, origin at the house's south-west corner. Lengths in 
 
 from __future__ import annotations
 
-import re
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated
 
-import yaml
 from pydantic import Field, ValidationError, model_validator
 
+from homie_core import yaml_file
 from homie_core.footing import Footing, Surface
 from homie_sim.furniture import AnyFurniture
 from homie_sim.furniture.base import Direction, Furniture, Id, Length, Rgb, Strict
@@ -36,17 +35,6 @@ MAX_SLOPE = 0.125
 """Rise per metre that the base drives up: 1 in 8."""
 
 _OVERLAP_TOLERANCE = 0.005
-
-
-class _Loader(yaml.SafeLoader):
-    """Reads ``on`` as a word: of YAML 1.1's booleans only true and false are left."""
-
-
-_Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:bool"]
-    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}
-_Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"^(true|false)$", re.IGNORECASE), list("tTfF"))
 
 
 class Rectangle(Strict):
@@ -252,12 +240,9 @@ def load_house(source: str | Path) -> House:
     """
     path = house_file(source)
     try:
-        # A SafeLoader with fewer booleans.
-        data = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)  # noqa: S506
-    except OSError as error:
-        raise HouseError(f"house: {path} cannot be read: {error.strerror}") from error
-    except yaml.YAMLError as error:
-        raise HouseError(f"{path.name}: not YAML: {' '.join(str(error).split())}") from error
+        data = yaml_file.load(path)
+    except yaml_file.YamlError as error:
+        raise HouseError(f"house: {error}") from error
     return parse_house(data, path.name)
 
 

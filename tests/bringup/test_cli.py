@@ -51,6 +51,17 @@ def test_bad_input(arguments: list[str], words: list[str], tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("text", ["a: [", "name: x\nrooms: []\n", "[]", "\xff"])
+def test_a_house_file_that_is_wrong(text: str, tmp_path: Path) -> None:
+    house = tmp_path / "house.yaml"
+    house.write_text(text, encoding="latin-1")
+    result = homie("demo", "--house", str(house), cwd=tmp_path)
+    assert result.returncode == 2, result.stderr
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("homie: ") and "house.yaml" in line
+    assert list(tmp_path.iterdir()) == [house]
+
+
 def test_help_needs_no_ros(tmp_path: Path) -> None:
     result = homie("--help", cwd=tmp_path)
     assert result.returncode == 0

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from homie_core import names
+from homie_core import names, yaml_file
 from homie_core.key_path import task_progress
-from homie_eval import yaml_file
 from homie_eval.emmoe.plans import PlannedStep, load_plan
 from homie_eval.emmoe.tasks import Task, TaskError, from_json, load_task, shipped_tasks
 from support.trajectories import steps_of

@@ -86,7 +86,7 @@ def test_a_file_that_is_not_there_or_not_yaml(tmp_path: Path) -> None:
         load_house(tmp_path / "none.yaml")
     broken = tmp_path / "broken.yaml"
     broken.write_text("name: [", encoding="utf-8")
-    with pytest.raises(HouseError, match=r"broken.yaml: not YAML"):
+    with pytest.raises(HouseError, match=r"broken\.yaml line 1: not YAML"):
         load_house(broken)
 
 

@@ -17,8 +17,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from homie_core import goals, key_path
-from homie_eval import yaml_file
+from homie_core import goals, key_path, yaml_file
 
 Attribute = Literal["short_horizon", "long_horizon", "open_ended", "logical", "human_style"]
 """Kinds of tasks (paper, section 2.2). A task may have several."""

@@ -22,7 +22,7 @@ _Loader.yaml_implicit_resolvers = {
     first: [(tag, pattern) for tag, pattern in resolvers if tag != _BOOL]
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
-_Loader.add_implicit_resolver(_BOOL, re.compile("true|false"), list("tf"))
+_Loader.add_implicit_resolver(_BOOL, re.compile(r"^(true|false)$", re.IGNORECASE), list("tTfF"))
 
 
 def load(path: Path) -> Any:
@@ -37,6 +37,6 @@ def load(path: Path) -> Any:
         raise YamlError(f"cannot read {path}: {error}") from error
     except yaml.MarkedYAMLError as error:
         line = "" if error.problem_mark is None else f" line {error.problem_mark.line + 1}"
-        raise YamlError(f"{path}{line}: {error.problem}") from error
+        raise YamlError(f"{path}{line}: not YAML: {error.problem}") from error
     except yaml.YAMLError as error:
-        raise YamlError(f"{path}: {' '.join(str(error).split())}") from error
+        raise YamlError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
