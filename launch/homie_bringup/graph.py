@@ -40,15 +40,15 @@ def simulation_graph(run: Run) -> tuple[NodeSpec, ...]:
             "homie_skills",
             "executor_node",
             "ExecutorNode",
-            {"setting": settings.setting, "servers": [f"M3={settings.skills}"]},
+            {"setting": settings.setting.value, "servers": [f"M3={settings.skills}"]},
         ),
-        NodeSpec("monitor", "homie_monitor", "monitor_node", "MonitorNode", {"setting": settings.setting}),
+        NodeSpec("monitor", "homie_monitor", "monitor_node", "MonitorNode", {"setting": settings.setting.value}),
         NodeSpec(
             "planner",
             "homie_planner",
             "planner_node",
             "PlannerNode",
-            {"planner": settings.planner, "setting": settings.setting},
+            {"planner": settings.planner, "setting": settings.setting.value},
         ),
         NodeSpec("emmoe_referee", "homie_referee", "emmoe_referee_node", "EmmoeRefereeNode"),
     )

@@ -7,15 +7,12 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from homie_core.episode import STEP_LIMIT
+from homie_core.episode import STEP_LIMIT, Setting
 from homie_eval.emmoe.tasks import Task, TaskError, load_task
 from homie_planner.registry import PlannerError, make_planner
 from homie_sim.house import HouseError, load_house
 from homie_sim.house_files import house_names
 from homie_sim.native.success_rates import SuccessRates
-
-Setting = Literal["background_information", "no_background_information"]
-"""The two settings of the paper, section 3.3."""
 
 Skills = Literal["m3", "oracle"]
 """Who carries out subtasks: the physical skills, or the simulator itself, without motion."""
@@ -36,7 +33,7 @@ class Settings(BaseModel):
     task: str = Field("100", description="Task: its number or name in the suite, or a YAML file")
     house: str = Field("", description="House to use instead of the task's own: a name or a YAML file")
     planner: str = Field("expert", description="Planner backend, e.g. expert or replay:plan.json")
-    setting: Setting = Field("background_information", description="What the monitor and the skills may know")
+    setting: Setting = Field(Setting.BACKGROUND_INFORMATION, description="What the monitor and the skills may know")
     skills: Skills = Field("m3", description="Physical skills (m3), or instant ones by the simulator (oracle)")
     success_rates: str = Field(
         "", description="Chance of each try of an instant skill, e.g. go_to=0.9,pick=0.5, or table_4; 1 if not given"

@@ -21,7 +21,6 @@ _Shape = mujoco.mjtGeom
 _FRICTION = (1.0, 0.01, 0.001)
 
 WHITE = (0.95, 0.95, 0.93)
-BLACK = (0.08, 0.08, 0.08)
 TIN = (0.75, 0.76, 0.78)
 
 Part = Callable[[mujoco.MjsBody, Palette], None]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from homie_planner.registry import PlannerError, check_planner, make_planner, usage
+from homie_planner.registry import PlannerError, make_planner, usage
 
 
 def test_expert() -> None:
@@ -24,7 +24,7 @@ def test_replay(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["gpt", "", "Expert", "replay", "replay:", "expert:now"])
 def test_wrong_names_are_one_clear_line(text: str) -> None:
     with pytest.raises(PlannerError) as error:
-        check_planner(text)
+        make_planner(text)
     message = str(error.value)
     assert repr(text) in message
     assert "\n" not in message
@@ -32,5 +32,5 @@ def test_wrong_names_are_one_clear_line(text: str) -> None:
 
 def test_unknown_planner_lists_what_is_allowed() -> None:
     with pytest.raises(PlannerError, match="allowed: expert, replay:<PLAN>"):
-        check_planner("gpt")
+        make_planner("gpt")
     assert usage() == "expert, replay:<PLAN>"

@@ -98,9 +98,6 @@ BASE_RADIUS = 0.28
 MAX_BASE_SPEED = 1.0
 MAX_BASE_TURN_SPEED = 1.8
 
-HEAD_CAMERA_HEIGHT = 1.1
-"""Height of the head camera above the floor with the torso down."""
-
 HEAD_PAN_X = -0.0338
 """The axis of head_pan_joint lies this far in front of the base's middle."""
 HEAD_TILT_REACH = 0.1425

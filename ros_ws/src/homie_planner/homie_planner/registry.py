@@ -50,13 +50,4 @@ def make_planner(text: str) -> Backend:
     return kind.make(argument)
 
 
-def check_planner(text: str) -> None:
-    """Check that ``text`` names a planner that can be made, without starting anything.
-
-    Raises:
-        PlannerError: it does not; one line says what is allowed.
-    """
-    make_planner(text)
-
-
-__all__ = ["KINDS", "PlannerError", "UnknownPlanner", "check_planner", "make_planner", "usage"]
+__all__ = ["KINDS", "PlannerError", "UnknownPlanner", "make_planner", "usage"]
