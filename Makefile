@@ -44,6 +44,12 @@ format: dev ## bring every file into the style that lint checks
 	@$(VENV)/bin/ruff check --quiet --fix
 	@$(VENV)/bin/ruff format --quiet
 
+extra-%: build ## install what a planner needs beyond the rest: extra-openai, extra-gguf, extra-transformers
+	@test -f requirements/extra/$*.txt || { \
+	  echo "there is no extra $*; allowed: $(basename $(notdir $(wildcard requirements/extra/*.txt)))" >&2; exit 2; }
+	@echo "Installing the extra $*"
+	@$(PIP) -r requirements/extra/$*.txt
+
 clean: ## remove what was built, keep what was installed
 	@rm -rf ros_ws/build ros_ws/install ros_ws/log $(STAMPS)/workspace .mypy_cache .pytest_cache .ruff_cache
 
@@ -51,7 +57,7 @@ distclean: clean ## remove everything that make made, except runs/
 	@rm -rf $(VENV)
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
+	@sed -n 's/^\([a-z%-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
 dev: $(STAMPS)/dev
 
@@ -70,9 +76,11 @@ $(STAMPS)/run: $(REQUIREMENTS) $(STAMPS)/origin
 	@$(PIP) $(addprefix -r ,$(REQUIREMENTS))
 	@touch $@
 
-$(STAMPS)/dev: requirements/dev.txt $(STAMPS)/run
+# The small extras are tested on every machine, the large ones where they are installed.
+DEV_REQUIREMENTS := requirements/dev.txt requirements/extra/openai.txt requirements/extra/gguf.txt
+$(STAMPS)/dev: $(DEV_REQUIREMENTS) $(STAMPS)/run
 	@echo "Installing what the tests need"
-	@$(PIP) -r requirements/dev.txt
+	@$(PIP) $(addprefix -r ,$(DEV_REQUIREMENTS))
 	@touch $@
 
 # A file that went away is a change too, and no file is newer for it: so the list of files is one.

@@ -2,9 +2,14 @@
 
 from collections.abc import Iterator
 
+import hypothesis
 import pytest
 
 from homie_ros.domains import DomainReservation
+
+# The time of one example says how busy the machine is, and nothing about the code.
+hypothesis.settings.register_profile("homie", deadline=None)
+hypothesis.settings.load_profile("homie")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -27,7 +27,17 @@ def homie() -> None:
 @homie.command()
 @click.option("--task", default="100", show_default=True, help="Its number or name in the suite, or a YAML file.")
 @click.option(
-    "--planner", default="expert", show_default=True, help="Backend: expert, or replay:PLAN (case_1, a file, or a bag)."
+    "--planner",
+    default="expert",
+    show_default=True,
+    help="Backend, e.g. expert or replay:PLAN (case_1, a file, or a bag), or a YAML file.",
+)
+@click.option(
+    "--planner-option",
+    "planner_options",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Field of the planner's configuration, e.g. options.temperature=0; may be repeated.",
 )
 @click.option("--house", default="", help="House instead of the task's own: a name or a YAML file.")
 @click.option(
@@ -51,7 +61,7 @@ def homie() -> None:
 @click.option("--processes", is_flag=True, help="One process per node.")
 @click.option("--attach", is_flag=True, help="Use the nodes that already run in this ROS domain.")
 @click.option("--runs", type=BAG, default=Path("runs"), show_default=True, help="Gets a new folder for this run.")
-def demo(processes: bool, attach: bool, runs: Path, **values: str) -> None:
+def demo(processes: bool, attach: bool, runs: Path, **values: object) -> None:
     """Run one task from start to report."""
     # ROS and the physics engine are imported when a command needs them: `homie --help` stays quick.
     from rich.console import Console

@@ -112,7 +112,9 @@ def _goal(run: Run, layout: Layout, folder: RunFolder) -> RunTask.Goal:
         max_steps=run.settings.max_steps,
         placements_json=task.placements_json,
         task_json=task.model_dump_json(),
-        configuration_json=json.dumps({**run.settings.model_dump(), "layout": layout.value}),
+        configuration_json=json.dumps(
+            {**run.settings.model_dump(), "planner": run.planner.model_dump(mode="json"), "layout": layout.value}
+        ),
     )
 
 

@@ -48,7 +48,7 @@ def simulation_graph(run: Run) -> tuple[NodeSpec, ...]:
             "homie_planner",
             "planner_node",
             "PlannerNode",
-            {"planner": settings.planner, "setting": settings.setting.value},
+            _planner(settings),
         ),
         NodeSpec("emmoe_referee", "homie_referee", "emmoe_referee_node", "EmmoeRefereeNode"),
     )
@@ -65,6 +65,13 @@ def _bridge(run: Run) -> dict[str, ParameterValue]:
         "native_skills": settings.skills == "oracle",
         "success_rates": settings.success_rates,
     }
+
+
+def _planner(settings: Settings) -> dict[str, ParameterValue]:
+    values: dict[str, ParameterValue] = {"planner": settings.planner, "setting": settings.setting.value}
+    if settings.planner_options:  # ROS gives an empty list no type
+        values["planner_options"] = list(settings.planner_options)
+    return values
 
 
 def _skill_servers(settings: Settings) -> tuple[NodeSpec, ...]:

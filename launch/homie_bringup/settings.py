@@ -9,7 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from homie_core.episode import STEP_LIMIT, Setting
 from homie_eval.emmoe.tasks import Task, TaskError, load_task
-from homie_planner.registry import PlannerError, make_planner
+from homie_planner.backend import PlannerError
+from homie_planner.config import PlannerConfig, read_config
+from homie_planner.registry import make_planner
 from homie_sim.house import HouseError, load_house
 from homie_sim.house_files import house_names
 from homie_sim.native.success_rates import SuccessRates
@@ -32,7 +34,10 @@ class Settings(BaseModel):
 
     task: str = Field("100", description="Task: its number or name in the suite, or a YAML file")
     house: str = Field("", description="House to use instead of the task's own: a name or a YAML file")
-    planner: str = Field("expert", description="Planner backend, e.g. expert or replay:plan.json")
+    planner: str = Field("expert", description="Planner, e.g. expert, openai:gpt-4o or a YAML file")
+    planner_options: tuple[str, ...] = Field(
+        (), description="Fields of the planner's configuration, NAME=VALUE, e.g. options.temperature=0"
+    )
     setting: Setting = Field(Setting.BACKGROUND_INFORMATION, description="What the monitor and the skills may know")
     skills: Skills = Field("m3", description="Physical skills (m3), or instant ones by the simulator (oracle)")
     success_rates: str = Field(
@@ -50,6 +55,12 @@ class Settings(BaseModel):
             raise ValueError("success_rates are for skills oracle; physical skills succeed or fail by themselves")
         return self
 
+    @field_validator("planner_options", mode="before")
+    @classmethod
+    def _separate(cls, value: object) -> object:
+        """A launch argument is one text: its options are separated by blanks."""
+        return tuple(value.split()) if isinstance(value, str) else value
+
     @field_validator("success_rates")
     @classmethod
     def _readable(cls, value: str) -> str:
@@ -64,6 +75,7 @@ class Run(BaseModel):
 
     settings: Settings
     task: Task
+    planner: PlannerConfig
     looks: bool = True
 
     @property
@@ -88,10 +100,11 @@ def check(**values: object) -> Run:
         raise SettingsError(_one_line(error)) from error
     try:
         task = load_task(settings.task)
-        looks = make_planner(settings.planner).capabilities.images
+        planner = read_config(settings.planner, settings.planner_options)
+        looks = make_planner(planner).capabilities.images
     except (TaskError, PlannerError) as error:
         raise SettingsError(str(error)) from error
-    run = Run(settings=settings, task=task, looks=looks)
+    run = Run(settings=settings, task=task, planner=planner, looks=looks)
     known = house_names()
     if run.house in known:
         return run

@@ -33,9 +33,14 @@ def _nodes(context: LaunchContext) -> list[Node]:
 def generate_launch_description() -> LaunchDescription:
     """One launch argument per setting of ``homie demo``, and a namespace."""
     arguments = [
-        DeclareLaunchArgument(name, default_value=str(field.default), description=field.description)
+        DeclareLaunchArgument(name, default_value=_text(field.default), description=field.description)
         for name, field in Settings.model_fields.items()
     ]
     arguments.append(DeclareLaunchArgument("namespace", default_value="", description="ROS namespace of every node"))
     profile = SetEnvironmentVariable(PROFILE_VARIABLE, str(profile_path()))
     return LaunchDescription([*arguments, profile, OpaqueFunction(function=_nodes)])
+
+
+def _text(default: object) -> str:
+    """A setting's default as a launch argument; several values are separated by blanks."""
+    return " ".join(default) if isinstance(default, tuple) else str(default)

@@ -55,6 +55,8 @@ def step(**fields: Any) -> SimpleNamespace:
         "sim_seconds": 2.5,
         "tokens_in": 3,
         "tokens_out": 4,
+        "requests": 2,
+        "cost_usd": 0.5,
     }
     return message(**{**values, **fields})
 

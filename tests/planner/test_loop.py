@@ -38,6 +38,9 @@ class Script:
     def reset(self) -> None:
         self.requests.clear()
 
+    def close(self) -> None:
+        """Nothing to give back."""
+
     def plan(self, request: PlanRequest, deadline: Deadline) -> PlanReply:
         self.requests.append(request)
         self.before_reply(request, deadline)

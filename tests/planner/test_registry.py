@@ -4,11 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from homie_planner.registry import PlannerError, make_planner, usage
+from homie_planner.backend import PlannerError
+from homie_planner.config import read_config
+from homie_planner.registry import make_planner, usage
 
 
 def test_expert() -> None:
-    backend = make_planner("expert")
+    backend = make_planner(read_config("expert"))
     assert backend.name == "expert"
     assert backend.capabilities.privileged
 
@@ -16,7 +18,7 @@ def test_expert() -> None:
 def test_replay(tmp_path: Path) -> None:
     plan = tmp_path / "plan.json"
     plan.write_text('["Subtask: [End]"]')
-    backend = make_planner(f"replay:{plan}")
+    backend = make_planner(read_config(f"replay:{plan}"))
     assert backend.name == f"replay:{plan}"
     assert not backend.capabilities.privileged
 
@@ -24,7 +26,7 @@ def test_replay(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["gpt", "", "Expert", "replay", "replay:", "expert:now"])
 def test_wrong_names_are_one_clear_line(text: str) -> None:
     with pytest.raises(PlannerError) as error:
-        make_planner(text)
+        make_planner(read_config(text))
     message = str(error.value)
     assert repr(text) in message
     assert "\n" not in message
@@ -32,5 +34,5 @@ def test_wrong_names_are_one_clear_line(text: str) -> None:
 
 def test_unknown_planner_lists_what_is_allowed() -> None:
     with pytest.raises(PlannerError, match="allowed: expert, replay:<PLAN>"):
-        make_planner("gpt")
+        make_planner(read_config("gpt"))
     assert usage() == "expert, replay:<PLAN>"

@@ -46,6 +46,8 @@ STEP = st.builds(
     sim_seconds=SECONDS,
     tokens_in=COUNT,
     tokens_out=COUNT,
+    requests=COUNT,
+    cost_usd=st.none() | SECONDS,
     stamp=STAMP,
 )
 INFO = st.builds(

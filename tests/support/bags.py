@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -121,6 +122,7 @@ class BagFixture:
         values = {name: getattr(step, name) for name in same}
         values["inventory_before"], values["inventory_after"] = list(step.inventory_before), list(step.inventory_after)
         code = step.error_code.value if step.error_code else ""
+        values["cost_usd"] = math.nan if step.cost_usd is None else step.cost_usd
         record = message("homie_msgs/msg/StepRecord", header=header(step.stamp), episode_id=episode_id, subtask=subtask)
         for name, value in (*values.items(), ("error_code", code)):
             setattr(record, name, value)

@@ -83,6 +83,10 @@ class Step:
     sim_seconds: float = 0.0
     tokens_in: int = 0
     tokens_out: int = 0
+    requests: int = 0
+    """Sent to a model for this step, with retries and the repair turn."""
+    cost_usd: float | None = None
+    """By the price table of the planner's configuration; None without one."""
     stamp: int = 0
     """Simulation time at the end of the step, nanoseconds."""
 

@@ -86,6 +86,8 @@ def step_from_msg(message: Any) -> Step:
         sim_seconds=float(message.sim_seconds),
         tokens_in=int(message.tokens_in),
         tokens_out=int(message.tokens_out),
+        requests=int(message.requests),
+        cost_usd=None if math.isnan(message.cost_usd) else float(message.cost_usd),
         stamp=stamp_from_msg(message),
     )
 

@@ -32,7 +32,7 @@ def load(path: Path) -> Any:
         YamlError: it cannot be read, or is not YAML; the message names file and line.
     """
     try:
-        return yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)  # noqa: S506 - it is a safe loader
+        return _load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise YamlError(f"cannot read {path}: {error}") from error
     except yaml.MarkedYAMLError as error:
@@ -40,3 +40,19 @@ def load(path: Path) -> Any:
         raise YamlError(f"{path}{line}: not YAML: {error.problem}") from error
     except yaml.YAMLError as error:
         raise YamlError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
+
+
+def parse(text: str) -> Any:
+    """What a single value in YAML says.
+
+    Raises:
+        YamlError: it is not YAML.
+    """
+    try:
+        return _load(text)
+    except yaml.YAMLError as error:
+        raise YamlError(f"not YAML: {' '.join(str(error).split())}") from error
+
+
+def _load(text: str) -> Any:
+    return yaml.load(text, Loader=_Loader)  # noqa: S506 - it is a safe loader

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,8 +57,19 @@ class Capabilities:
     """Can be held to a JSON schema while it writes."""
     seeds: bool = False
     """Gives the same reply to the same request and seed."""
+    repairs: bool = False
+    """Writes free text, which may not be readable, and can be shown what was wrong with it."""
     privileged: bool = False
     """Reads the state of the world and the task's goal, which no fair planner may see."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One turn of a conversation. ``views`` are RGB arrays (height, width, 3) that stand before the text."""
+
+    role: Literal["user", "assistant"]
+    text: str
+    views: tuple[Picture, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +77,10 @@ class PlanRequest:
     """What a planner is asked at one step (paper, equation 4).
 
     ``system`` and ``prompt`` are the texts; task, inventory, history and feedback are the parts that ``prompt`` is made
-    of, and ``steps`` is the history as data. ``views`` holds (256, 256, 3) RGB arrays in the order front, left, back,
-    right, and is empty in worlds of text, where ``observation`` describes the surroundings. ``step`` counts from 1.
-    ``world`` and ``task_json`` are set for privileged planners alone.
+    of, and ``steps`` is the history as data. ``views`` holds RGB arrays (height, width, 3) in the order front, left,
+    back, right, and is empty in worlds of text, where ``observation`` describes the surroundings. ``step`` counts
+    from 1. ``examples`` are turns before the prompt, ``repair`` those after it: the reply that could not be read and
+    what was wrong with it. ``world`` and ``task_json`` are set for privileged planners alone.
     """
 
     task: str
@@ -83,24 +95,45 @@ class PlanRequest:
     step: int = 1
     seed: int = 0
     steps: tuple[Step, ...] = ()
+    examples: tuple[Turn, ...] = ()
+    repair: tuple[Turn, ...] = ()
     world: WorldState | None = None
     task_json: str = ""
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """The whole conversation, without the system text: it begins with a user and alternates."""
+        return (*self.examples, Turn("user", self.prompt, self.views), *self.repair)
+
+    @property
+    def transcript(self) -> str:
+        """Everything that is asked, as the episode's record shows it; pictures are left out."""
+        texts = [self.system, *(turn.text for turn in self.turns)]
+        return "\n".join(texts)
 
 
 @dataclass(frozen=True, slots=True)
 class PlanReply:
-    """What a planner answered. ``text`` is read by `homie_planner.parsing`, whatever planner wrote it."""
+    """What a planner answered. ``text`` is read by `homie_planner.parsing`, whatever planner wrote it.
+
+    ``requests`` counts what was sent to a model for it, retries included. ``note`` is one line for people: why the text
+    is not what a model would have said in peace (cut off at a limit, a tool call instead of text, retries).
+    """
 
     text: str
     tokens_in: int = 0
     tokens_out: int = 0
+    requests: int = 0
+    note: str = ""
 
 
 class Backend(Protocol):
     """A planner.
 
-    One object serves one episode at a time; `reset` starts the next one. `plan` is called once a step, from any
-    thread, and has to return or raise before the deadline.
+    One object serves one episode at a time; `reset` starts the next one. `plan` is called once a step, and once more
+    if the reply cannot be read and the planner `repairs`, from any thread; it has to return or raise before the
+    deadline. Making one is cheap, so that its capabilities can be looked at: weights are loaded by the first `reset`,
+    connections opened by the first `plan`. Nothing is asked of it after `close`.
     """
 
     @property
@@ -112,7 +145,11 @@ class Backend(Protocol):
         """What it needs and can do."""
 
     def reset(self) -> None:
-        """Forget the last episode."""
+        """Forget the last episode.
+
+        Raises:
+            PlannerError: what it needs cannot be loaded.
+        """
 
     def plan(self, request: PlanRequest, deadline: Deadline) -> PlanReply:
         """The reply to one request.
@@ -120,3 +157,6 @@ class Backend(Protocol):
         Raises:
             PlannerError: there will be no reply; the episode ends as a planner failure.
         """
+
+    def close(self) -> None:
+        """Give back models, connections and ports. May be called twice."""

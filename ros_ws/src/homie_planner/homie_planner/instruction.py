@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
+from pydantic import BaseModel, ConfigDict, Field
+
 from homie_core import inventory as inventories
 from homie_core.inventory import Inventory
 
@@ -29,6 +33,27 @@ Remember you should output strictly with the response template.
 Now, I will send the message so that you can make planning accordingly.
 """  # noqa: E501  the paper's text, word for word
 
+
+class ObservationKind(StrEnum):
+    """What of the surroundings reaches the planner."""
+
+    IMAGES = "images"
+    TEXT = "text"
+
+
+class InstructionOptions(BaseModel):
+    """How a model is asked. The defaults are the paper's method."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    history_window: int = Field(0, ge=0, le=1000, description="Last steps in the history; 0 for all of them")
+    image_size: int = Field(256, ge=32, le=1024, description="Height and width of each view, pixels")
+    observation: ObservationKind = Field(ObservationKind.IMAGES, description="Four images, or a text about them")
+    one_shot: bool = Field(False, description="Whether an example exchange comes first (paper, appendix H.1)")
+    retrieve: int = Field(0, ge=0, le=10, description="Similar steps of past successes that come first, as examples")
+    memory: str = Field("", description="Folder of runs that the similar steps are taken from")
+
+
 _CLOSING = "Now based on the instruction above, please output Analysis, Subtask and Model in mentioned format."
 
 
@@ -46,4 +71,13 @@ def instruction(task: str, inventory: Inventory, history: str, feedback: str) ->
         f"Historical Execution: {history}\n"
         f"Feedback: {feedback}\n"
         f"{_CLOSING}\n"
+    )
+
+
+def repair_text(fault: str) -> str:
+    """What a model is told once when its reply cannot be read; ``fault`` is the parser's reason."""
+    return (
+        f"Your output could not be read: {fault}.\n"
+        "Please output the next subtask again, strictly with the response template: Analysis, Subtask and Model, "
+        "with the subtask in the form [action, target], [Put, object, place] or [End].\n"
     )

@@ -17,21 +17,12 @@ from homie_core.episode import EpisodeInfo, EpisodeResult, Outcome, Step
 from homie_core.errors import SUCCESS_FEEDBACK, ErrorCode, feedback
 from homie_core.inventory import Inventory
 from homie_core.subtask import Subtask
-from homie_core.vocabulary import EMMOE, Vocabulary
 from homie_core.world_state import WorldState
-from homie_planner import history, parsing
-from homie_planner.backend import (
-    Backend,
-    Deadline,
-    Picture,
-    PlannerCancelled,
-    PlannerError,
-    PlannerTimeout,
-    PlanReply,
-    PlanRequest,
-)
-from homie_planner.instruction import SYSTEM_TEXT, instruction
+from homie_planner.asking import ask
+from homie_planner.backend import Backend, Picture, PlannerCancelled, PlannerError
+from homie_planner.config import Prices
 from homie_planner.parsing import Decision, ReplyError
+from homie_planner.prompting import Prompter, Situation
 
 DEFAULT_PLANNER_SECONDS = 300.0
 """Wall-clock seconds that a planner may take for one reply."""
@@ -117,7 +108,9 @@ class EpisodeLoop:
     executor: Executor
     journal: Journal
     backend: Backend
-    vocabulary: Vocabulary = EMMOE
+    prompter: Prompter = field(default_factory=Prompter)
+    repair: bool = True
+    prices: Prices | None = None
     planner_seconds: float = DEFAULT_PLANNER_SECONDS
     cancelled: threading.Event = field(default_factory=threading.Event)
 
@@ -180,14 +173,27 @@ class _Episode:
 
     def _step(self, index: int) -> Step:
         self._check_cancelled()
-        observed = self._loop.world.observe()
+        loop = self._loop
+        observed = loop.world.observe()
         self.stamp = observed.stamp
-        request = self._request(index, observed)
+        privileged = loop.backend.capabilities.privileged
+        situation = Situation(
+            self._info,
+            index,
+            steps=tuple(self.steps),
+            inventory=self.inventory,
+            views=observed.views,
+            observation=observed.text,
+            world=loop.world.state() if privileged else None,
+        )
         started = time.monotonic()
-        reply = self._ask(request)
+        request = loop.prompter.request(situation)
+        answer = ask(
+            loop.backend, request, loop.prompter.vocabulary, loop.planner_seconds, loop.cancelled, repair=loop.repair
+        )
         planned = time.monotonic()
         self._check_cancelled()
-        decision, executed = self._carry_out(index, reply.text)
+        decision, executed = self._carry_out(index, answer.decision)
         stamp = max(executed.stamp, observed.stamp)
         return Step(
             index=index,
@@ -196,60 +202,27 @@ class _Episode:
             error_code=executed.error_code,
             feedback=executed.feedback,
             analysis=decision.analysis,
-            prompt=f"{request.system}\n{request.prompt}",
-            raw_output=reply.text,
+            prompt=answer.prompt,
+            raw_output=answer.raw_output,
             target_id=executed.target_id,
             destination_id=executed.destination_id,
-            note="; ".join(note for note in (decision.note, executed.note) if note),
+            note="; ".join(filter(None, (answer.note, executed.note))),
             attempts=executed.attempts,
             inventory_before=self.inventory,
             inventory_after=executed.inventory,
             planner_wall_seconds=planned - started,
             execution_wall_seconds=time.monotonic() - planned,
             sim_seconds=(stamp - observed.stamp) / 1e9,
-            tokens_in=reply.tokens_in,
-            tokens_out=reply.tokens_out,
+            tokens_in=answer.tokens_in,
+            tokens_out=answer.tokens_out,
+            requests=answer.requests,
+            cost_usd=loop.prices.cost(answer.tokens_in, answer.tokens_out) if loop.prices else None,
             stamp=stamp,
         )
 
-    def _request(self, index: int, observed: Observed) -> PlanRequest:
-        loop, info = self._loop, self._info
-        past, last = history.line(self.steps), history.feedback(self.steps)
-        privileged = loop.backend.capabilities.privileged
-        return PlanRequest(
-            task=info.instruction,
-            system=SYSTEM_TEXT,
-            prompt=instruction(info.instruction, self.inventory, past, last),
-            inventory=self.inventory,
-            history=past,
-            feedback=last,
-            views=observed.views,
-            observation=observed.text,
-            vocabulary=loop.vocabulary,
-            step=index,
-            seed=info.seed,
-            steps=tuple(self.steps),
-            world=loop.world.state() if privileged else None,
-            task_json=info.task_json if privileged else "",
-        )
-
-    def _ask(self, request: PlanRequest) -> PlanReply:
-        """The planner's reply. A planner is other people's code: whatever it raises is its failure, not the loop's."""
-        deadline = Deadline.after(self._loop.planner_seconds, self._loop.cancelled)
-        try:
-            return self._loop.backend.plan(request, deadline)
-        except PlannerError:
-            raise
-        except TimeoutError as error:
-            raise PlannerTimeout(f"no reply within {self._loop.planner_seconds:g} s: {error}") from error
-        except Exception as error:
-            raise PlannerError(f"{type(error).__name__}: {error}") from error
-
-    def _carry_out(self, index: int, text: str) -> tuple[Decision, Executed]:
-        try:
-            decision = parsing.parse(text, self._loop.vocabulary)
-        except ReplyError as error:
-            return self._unreadable(error)
+    def _carry_out(self, index: int, decision: Decision | ReplyError) -> tuple[Decision, Executed]:
+        if isinstance(decision, ReplyError):
+            return self._unreadable(decision)
         if decision.subtask.is_end:
             return decision, Executed(True, None, SUCCESS_FEEDBACK, 0, self.inventory)
         return decision, self._loop.executor.execute(index, decision.subtask, self.inventory)
@@ -261,7 +234,7 @@ class _Episode:
         code = ErrorCode.NOT_IN_LIST
         inventory = inventories.update(self.inventory, subtask, False, code)
         sentence = feedback(code, written)
-        return Decision(subtask, note=str(error)), Executed(False, code, sentence, 0, inventory)
+        return Decision(subtask), Executed(False, code, sentence, 0, inventory, note=str(error))
 
     def _check_cancelled(self) -> None:
         if self._loop.cancelled.is_set():

@@ -23,8 +23,10 @@ from homie_core.subtask import Subtask
 from homie_core.world_state import WorldState
 from homie_planner import loop
 from homie_planner.backend import PlannerError
+from homie_planner.config import read_config
 from homie_planner.instruction import VIEW_ORDER
 from homie_planner.loop import DEFAULT_PLANNER_SECONDS, EpisodeLoop, Executed, Observed
+from homie_planner.prompting import Prompter
 from homie_planner.registry import make_planner
 from homie_planner.versions import versions
 from homie_ros import qos
@@ -45,7 +47,8 @@ class PlannerSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    planner: str = Field("expert", description="Planner and its argument, e.g. expert or replay:plan.json")
+    planner: str = Field("expert", description="Planner and its argument, e.g. expert, or a YAML file")
+    planner_options: tuple[str, ...] = Field((), description="Fields of its configuration, e.g. repair=false")
     setting: Setting = Field(Setting.BACKGROUND_INFORMATION, description="Setting that the record names")
     reset: bool = Field(True, description="Whether the world is put into the task's initial state; false on a robot")
     planner_seconds: float = Field(DEFAULT_PLANNER_SECONDS, gt=0.0, description="Wall-clock limit for one reply")
@@ -60,7 +63,9 @@ class PlannerNode(HomieNode):
         super().__init__("planner", **options)
         self.settings = read_parameters(self, PlannerSettings)
         try:
-            self._backend = make_planner(self.settings.planner)
+            self._config = read_config(self.settings.planner, self.settings.planner_options)
+            self._prompter = Prompter(self._config.instruction)
+            self._backend = make_planner(self._config)
         except PlannerError as error:
             raise ParameterError(str(error)) from error
         self.reset_episode = self.create_client(ResetEpisode, "reset_episode")
@@ -75,6 +80,7 @@ class PlannerNode(HomieNode):
     def close(self) -> None:
         self._server.cancel_all()
         wait_until(lambda: not self._server.busy, _CLOSE_SECONDS, "the running episode to end", context=self.context)
+        self._backend.close()
         super().close()
 
     def _run(self, goal: RunningGoal) -> GoalEnd:
@@ -85,6 +91,9 @@ class PlannerNode(HomieNode):
             executor=ports,
             journal=ports,
             backend=self._backend,
+            prompter=self._prompter,
+            repair=self._config.repair,
+            prices=self._config.prices,
             planner_seconds=self.settings.planner_seconds,
             cancelled=goal.cancelled,
         )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import importlib
 from dataclasses import dataclass
 
 from homie_planner.backend import Backend, PlannerError
-from homie_planner.backends import replay
-from homie_planner.backends.expert import Expert
+from homie_planner.config import PlannerConfig, validated
 
 
 class UnknownPlanner(PlannerError):
@@ -16,16 +15,20 @@ class UnknownPlanner(PlannerError):
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of planner. ``argument`` is what follows the colon, or empty if nothing does."""
+    """One kind of planner. ``argument`` is what follows the colon, or empty if nothing does.
+
+    ``module`` has a pydantic model ``Options`` and a function ``make(argument, options)`` that returns the backend. It
+    is imported when the planner is asked for, and imports its extra libraries later still.
+    """
 
     argument: str
     summary: str
-    make: Callable[[str], Backend]
+    module: str
 
 
 KINDS = {
-    "expert": Kind("", "plans by search; sees the world and the goal", lambda _: Expert()),
-    "replay": Kind("PLAN", "repeats a recorded plan or bag", replay.load),
+    "expert": Kind("", "plans by search; sees the world and the goal", "homie_planner.backends.expert"),
+    "replay": Kind("PLAN", "repeats a recorded plan or bag", "homie_planner.backends.replay"),
 }
 
 
@@ -34,20 +37,20 @@ def usage() -> str:
     return ", ".join(f"{name}:<{kind.argument}>" if kind.argument else name for name, kind in KINDS.items())
 
 
-def make_planner(text: str) -> Backend:
-    """The planner that ``text`` names.
+def make_planner(config: PlannerConfig) -> Backend:
+    """The planner that ``config`` describes.
 
     Raises:
         UnknownPlanner: there is none.
-        PlannerError: its argument is not usable.
+        PlannerError: its argument or an option is not usable.
     """
-    name, colon, argument = text.partition(":")
+    name, colon, argument = config.planner.partition(":")
     kind = KINDS.get(name)
     if kind is None:
-        raise UnknownPlanner(f"planner {text!r} is unknown; allowed: {usage()}")
+        raise UnknownPlanner(f"planner {config.planner!r} is unknown; allowed: {usage()}, or a YAML file")
     if bool(kind.argument) != bool(colon and argument):
-        raise UnknownPlanner(f"planner {text!r} is written {name}{':' + kind.argument if kind.argument else ''}")
-    return kind.make(argument)
-
-
-__all__ = ["KINDS", "PlannerError", "UnknownPlanner", "make_planner", "usage"]
+        wanted = f"{name}:{kind.argument}" if kind.argument else name
+        raise UnknownPlanner(f"planner {config.planner!r} is written {wanted}")
+    module = importlib.import_module(kind.module)
+    backend: Backend = module.make(argument, validated(module.Options, config.options, f"options of planner {name}"))
+    return backend

@@ -77,6 +77,8 @@ def step_to_msg(step: Step, episode_id: str) -> messages.StepRecord:
         sim_seconds=step.sim_seconds,
         tokens_in=step.tokens_in,
         tokens_out=step.tokens_out,
+        requests=step.requests,
+        cost_usd=math.nan if step.cost_usd is None else step.cost_usd,
     )
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from pydantic import BaseModel, ConfigDict
+
 from homie_core import key_path, names
 from homie_core.episode import Step
 from homie_core.key_path import KeyPath
@@ -24,6 +26,12 @@ from homie_planner.parsing import reply_text
 from homie_planner.search import NoPlan, Problem, Rest, search
 
 _ROLES = {PICK.name: Role.PICK, PUT.name: Role.PUT_OBJECT, OPEN.name: Role.OPEN, CLOSE.name: Role.CLOSE}
+
+
+class Options(BaseModel):
+    """It has none."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +56,9 @@ class Expert:
     def reset(self) -> None:
         self._near = ""
         self._plan = None
+
+    def close(self) -> None:
+        """Nothing to give back."""
 
     def plan(self, request: PlanRequest, deadline: Deadline) -> PlanReply:
         if request.world is None:
@@ -152,3 +163,8 @@ def _model(subtask: Subtask, kind: Kind | None) -> str:
             return "octo"
         case _:
             return ""
+
+
+def make(argument: str, options: Options) -> Expert:
+    """The expert."""
+    return Expert()

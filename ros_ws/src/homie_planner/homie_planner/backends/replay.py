@@ -8,10 +8,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from pydantic import BaseModel, ConfigDict
+
 from homie_eval.bag import BagError, read_bag
 from homie_eval.emmoe.plans import PlanError, load_plan
 from homie_planner.backend import Capabilities, Deadline, PlannerError, PlanReply, PlanRequest
 from homie_planner.parsing import reply_text
+
+
+class Options(BaseModel):
+    """It has none."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Replay:
@@ -26,13 +34,16 @@ class Replay:
     def reset(self) -> None:
         """Nothing to forget: the step's number says which output comes next."""
 
+    def close(self) -> None:
+        """Nothing to give back."""
+
     def plan(self, request: PlanRequest, deadline: Deadline) -> PlanReply:
         if request.step > len(self._outputs):
             raise PlannerError(f"the recording has {len(self._outputs)} steps and does not end the episode")
         return PlanReply(self._outputs[request.step - 1])
 
 
-def load(reference: str) -> Replay:
+def make(reference: str, options: Options) -> Replay:
     """A replay of a plan (a shipped one by its name, or a file) or of a bag's only episode.
 
     Raises:
