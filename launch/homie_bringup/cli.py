@@ -82,6 +82,54 @@ def demo(processes: bool, attach: bool, runs: Path, **values: object) -> None:
     raise click.exceptions.Exit(code)
 
 
+@homie.command("eval")
+@click.argument("suite", default="")
+@click.option("--planner", "planners", multiple=True, metavar="[LABEL=]PLANNER", help="May be repeated.")
+@click.option("--planner-option", "planner_options", multiple=True, metavar="NAME=VALUE", help="For every planner.")
+@click.option("--tasks", help="all, train, test, or numbers and ranges such as 1-10,84.  [default: all]")
+@click.option("--trials", help="Trials of each task, each with its own seed.  [default: 3]")
+@click.option("--seed", help="Seed of the whole run.  [default: 0]")
+@click.option("--setting", help="background_information or no_background_information.")
+@click.option("--skills", help="m3 (physical) or oracle (instant).  [default: m3]")
+@click.option("--success-rates", help="Chance of each try of an instant skill: go_to=0.9,pick=0.5, or table_4.")
+@click.option("--views", help="needed or always.  [default: needed]")
+@click.option("--max-steps", help="Steps after which an episode stops.  [default: 20]")
+@click.option("--video-fps", help="Video pictures per simulated second.  [default: 0]")
+@click.option("--shard", help="The part of the run that this machine does, e.g. 2/5.")
+@click.option("--workers", type=click.IntRange(1, 256), default=2, show_default=True, help="Processes side by side.")
+@click.option("--tries", type=click.IntRange(1, 100), default=3, show_default=True, help="Of an episode that breaks.")
+@click.option(
+    "--worker-memory", type=click.IntRange(200), default=2000, show_default=True, help="Megabytes; then it is replaced."
+)
+@click.option("--name", default="", help="Of the new folder; by default the time and the suite.")
+@click.option("--runs", type=BAG, default=Path("runs"), show_default=True, help="Gets the new folder.")
+@click.option("--resume", type=BAG, help="Folder of a run to go on with, as it was begun.")
+@click.option("--retry-failed", is_flag=True, help="With --resume: try the failed episodes again.")
+def evaluate(
+    workers: int,
+    tries: int,
+    worker_memory: int,
+    name: str,
+    runs: Path,
+    resume: Path | None,
+    retry_failed: bool,
+    **values: object,
+) -> None:
+    """Run a suite (emmoe) with one planner or several, and score it."""
+    from rich.console import Console
+
+    from homie_bringup.evaluation_command import EvaluationOptions, run_evaluation
+    from homie_bringup.settings import SettingsError
+
+    given = {key: value for key, value in values.items() if value not in (None, (), "")}
+    options = EvaluationOptions(workers, tries, worker_memory, name, runs, resume, retry_failed)
+    try:
+        code = run_evaluation(options, given, Console())
+    except SettingsError as error:
+        raise click.UsageError(str(error)) from error
+    raise click.exceptions.Exit(code)
+
+
 @homie.command()
 @click.argument("bags", nargs=-1, required=True, type=BAG)
 def score(bags: tuple[Path, ...]) -> None:

@@ -97,12 +97,24 @@ def check(**values: object) -> Run:
     try:
         settings = Settings.model_validate(values)
     except ValidationError as error:
-        raise SettingsError(_one_line(error)) from error
+        raise SettingsError(one_line(error)) from error
     try:
         task = load_task(settings.task)
+    except TaskError as error:
+        raise SettingsError(str(error)) from error
+    return run_of(settings, task)
+
+
+def run_of(settings: Settings, task: Task) -> Run:
+    """The run of ``task`` with ``settings``, whatever task those name.
+
+    Raises:
+        SettingsError: the house or the planner does not exist, or the planner's configuration is wrong.
+    """
+    try:
         planner = read_config(settings.planner, settings.planner_options)
         looks = make_planner(planner).capabilities.images
-    except (TaskError, PlannerError) as error:
+    except PlannerError as error:
         raise SettingsError(str(error)) from error
     run = Run(settings=settings, task=task, planner=planner, looks=looks)
     known = house_names()
@@ -117,7 +129,8 @@ def check(**values: object) -> Run:
     return run
 
 
-def _one_line(error: ValidationError) -> str:
+def one_line(error: ValidationError) -> str:
+    """The first fault: the field, the value, what is allowed."""
     first = error.errors()[0]
     message = first["msg"].removeprefix("Value error, ")
     field = ".".join(str(part) for part in first["loc"])
