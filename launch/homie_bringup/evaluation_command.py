@@ -15,6 +15,8 @@ from homie_bringup.evaluation_progress import ProgressDisplay
 from homie_bringup.evaluation_settings import SUITES, make_plan
 from homie_bringup.settings import SettingsError
 from homie_bringup.stopping import stop_on_signals
+from homie_eval.emmoe.results import load_results
+from homie_eval.emmoe.results_files import format_results, write_results
 from homie_eval.runs.plan import RunPlan
 from homie_eval.runs.store import RunStore, State, StoreError
 from homie_planner.versions import versions
@@ -58,10 +60,27 @@ def run_evaluation(options: EvaluationOptions, values: dict[str, object], consol
         _say(console, f"stopped  {error}")
         _say(console, f"go on    homie eval --resume {folder.path}")
         return EXIT_INFRASTRUCTURE
+    show_results(folder, console)
     if counts[State.PENDING] or counts[State.RUNNING]:
         _say(console, f"go on    homie eval --resume {folder.path}")
         return EXIT_INTERRUPTED
     return EXIT_INFRASTRUCTURE if counts[State.FAILED] else EXIT_OK
+
+
+def show_results(folder: EvaluationFolder, console: Console, *, as_published: bool = False) -> None:
+    """Print the results of a run, finished or not, and write its files.
+
+    Raises:
+        StoreError: it is not the folder of a run.
+        TrajectoryJsonError: a record is damaged.
+    """
+    with RunStore(folder.store) as store:
+        results = load_results(store)
+    _say(console, "")
+    _say(console, format_results(results, as_published=as_published))
+    _say(console, "")
+    for path in write_results(results, folder.path):
+        _say(console, f"{path.suffix[1:]:<9}{path}")
 
 
 def _folder(options: EvaluationOptions, values: dict[str, object]) -> EvaluationFolder:
