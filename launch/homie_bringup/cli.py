@@ -131,17 +131,36 @@ def evaluate(
 
 
 @homie.command()
-@click.argument("bags", nargs=-1, required=True, type=BAG)
-def score(bags: tuple[Path, ...]) -> None:
-    """Score recorded bags; no ROS is needed."""
-    from homie_eval.bag import BagError
-    from homie_eval.score import format_bag, score_bag
+@click.argument("target", type=BAG)
+@click.argument("shards", nargs=-1, required=True, type=BAG)
+@click.option("--unfinished", is_flag=True, help="Take shards that are not finished; go on with the result.")
+def merge(target: Path, shards: tuple[Path, ...], unfinished: bool) -> None:
+    """Make one run of all shards of a run, in the new folder TARGET."""
+    from rich.console import Console
 
-    for bag in bags:
-        try:
-            click.echo(format_bag(score_bag(bag)))
-        except BagError as error:
-            raise click.UsageError(str(error)) from error
+    from homie_bringup.merge_command import run_merge
+    from homie_bringup.settings import SettingsError
+
+    try:
+        run_merge(target, shards, Console(), unfinished=unfinished)
+    except SettingsError as error:
+        raise click.UsageError(str(error)) from error
+
+
+@homie.command()
+@click.argument("paths", nargs=-1, required=True, type=BAG)
+@click.option("--as-published", is_flag=True, help="Of runs: also as the published notebooks count.")
+def score(paths: tuple[Path, ...], as_published: bool) -> None:
+    """Score bags and run folders; no ROS is needed."""
+    from rich.console import Console
+
+    from homie_bringup.score_command import ScoreError, run_score
+
+    try:
+        for path in paths:
+            run_score(path, Console(), as_published=as_published)
+    except ScoreError as error:
+        raise click.UsageError(str(error)) from error
 
 
 @homie.command()

@@ -5,7 +5,7 @@ runs/<name>/
     lock                              held by the one process that works on the run on this machine
     log/<worker>.log                  what each worker wrote
     episodes/<planner>/<task>/trial<n>/bag/
-    report.html  tables.tex  metrics.csv  episodes.csv  results.json     when it is finished, or asked for
+    tables.tex  metrics.csv  episodes.csv  results.json     when it is finished, or asked for
 """
 
 from __future__ import annotations
@@ -38,8 +38,17 @@ class EvaluationFolder:
     def log(self, worker: str) -> Path:
         return self.path / "log" / f"{worker}.log"
 
+    @property
+    def episodes(self) -> Path:
+        return self.path / "episodes"
+
+    @property
+    def is_run(self) -> bool:
+        """Whether there is a run in this folder."""
+        return self.store.is_file()
+
     def bag(self, episode: Episode) -> Path:
-        return self.path / "episodes" / episode.planner / episode.task / f"trial{episode.trial}" / "bag"
+        return self.episodes / episode.planner / episode.task / f"trial{episode.trial}" / "bag"
 
     def episode_id(self, episode: Episode) -> str:
         """The id that the episode's messages carry."""

@@ -58,6 +58,14 @@ def test_the_word_end_in_an_analysis_counts_as_an_end() -> None:
     assert not score_episode(run, DRAWER).success
 
 
+def test_the_system_text_was_not_part_of_the_records() -> None:
+    steps = steps_of("(1) [Open, drawer](success)\n(2) [Put, short_can, drawer](success)\n(3) [Go to, sofa](success)")
+    prompt = "choose from [Go to, Pick, Put, Open, Close, End]\nTask: check the drawer\nInventory: None\n"
+    last = replace(steps[-1], prompt=prompt, raw_output="Subtask: [Go to, sofa]")
+    run = Trajectory(info(), (*steps[:-1], last), result(steps, Outcome.STEP_LIMIT))
+    assert not published_score(run, DRAWER).ended
+
+
 def test_a_failure_right_before_end_is_no_re_plan() -> None:
     steps = "(1) [Open, drawer](fail)\n(2) [Open, drawer](fail)\n(3) [End]"
     assert published_score(trajectory(steps), DRAWER).replans == 1

@@ -58,7 +58,7 @@ def published_score(trajectory: Trajectory, task: Task) -> PublishedScore:
     steps = trajectory.steps
     seen = tuple(replace(step, target_id="", destination_id="") for step in steps[:-1])
     last = steps[-1] if steps else None
-    ended = last is not None and END.name in f"{last.prompt}\n{last.raw_output}\n{last.subtask.brackets()}"
+    ended = last is not None and END.name in f"{_instruction(last.prompt)}\n{last.raw_output}\n{last.subtask.brackets()}"
     followed = seen[:-1] if ended else seen
     if last is not None and ended:
         seen = (*seen, replace(last, subtask=Subtask(END.name), success=True, error_code=None))
@@ -72,6 +72,11 @@ def published_score(trajectory: Trajectory, task: Task) -> PublishedScore:
         expert_length=task.expert_length,
         errors=error_counts(steps[:-1]),
     )
+
+
+def _instruction(prompt: str) -> str:
+    """A prompt without the system text, which lists the action End and was not part of the original's records."""
+    return prompt[max(0, prompt.rfind("Task: ")) :]
 
 
 def published_summary(scores: Sequence[PublishedScore], srr_trial: int = SRR_TRIAL) -> dict[str, Ratio]:
