@@ -58,7 +58,8 @@ def published_score(trajectory: Trajectory, task: Task) -> PublishedScore:
     steps = trajectory.steps
     seen = tuple(replace(step, target_id="", destination_id="") for step in steps[:-1])
     last = steps[-1] if steps else None
-    ended = last is not None and END.name in f"{_instruction(last.prompt)}\n{last.raw_output}\n{last.subtask.brackets()}"
+    said = (_instruction(last.prompt), last.raw_output, last.subtask.brackets()) if last is not None else ()
+    ended = any(END.name in text for text in said)
     followed = seen[:-1] if ended else seen
     if last is not None and ended:
         seen = (*seen, replace(last, subtask=Subtask(END.name), success=True, error_code=None))
