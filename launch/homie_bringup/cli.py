@@ -131,6 +131,44 @@ def evaluate(
 
 
 @homie.command()
+@click.argument("form", metavar="FORMAT", type=click.Choice(["emmoe100", "sft", "dpo"]))
+@click.argument("source", type=BAG)
+@click.argument("target", type=BAG)
+@click.option("--successful", is_flag=True, help="Only episodes with TP = 100 %.")
+@click.option("--rewriter", default="", metavar="PLANNER", help="Model that writes texts anew, e.g. openai:gpt-4o.")
+@click.option("--rewriter-option", "rewriter_options", multiple=True, metavar="NAME=VALUE", help="For the rewriter.")
+@click.option("--variants", type=click.IntRange(0, 20), default=3, show_default=True, help="Rewritings of each text.")
+def export(
+    form: str,
+    source: Path,
+    target: Path,
+    successful: bool,
+    rewriter: str,
+    rewriter_options: tuple[str, ...],
+    variants: int,
+) -> None:
+    """Write a run, a bag or an EMMOE-100 folder as emmoe100, sft or dpo into the new folder TARGET."""
+    from rich.console import Console
+
+    from homie_bringup.export_command import run_export
+    from homie_bringup.settings import SettingsError
+
+    try:
+        run_export(
+            form,
+            source,
+            target,
+            Console(),
+            successful=successful,
+            rewriter=rewriter,
+            rewriter_options=rewriter_options,
+            variants=variants,
+        )
+    except SettingsError as error:
+        raise click.UsageError(str(error)) from error
+
+
+@homie.command()
 @click.argument("target", type=BAG)
 @click.argument("shards", nargs=-1, required=True, type=BAG)
 @click.option("--unfinished", is_flag=True, help="Take shards that are not finished; go on with the result.")

@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from homie_bringup.episode_client import EPISODE_SECONDS
-from homie_bringup.evaluation_folder import EvaluationFolder
 from homie_bringup.evaluation_worker import WorkerExit
 from homie_bringup.processes import STOP_SECONDS, dying_with_parent
+from homie_eval.runs.evaluation_folder import EvaluationFolder
 from homie_eval.runs.store import DEFAULT_TRIES, RunStore, State
 
 POLL_SECONDS = 0.2

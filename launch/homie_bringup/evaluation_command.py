@@ -10,13 +10,13 @@ from pathlib import Path
 from rich.console import Console
 
 from homie_bringup.evaluation import Evaluation, EvaluationError, new_evaluation_folder
-from homie_bringup.evaluation_folder import EvaluationFolder, RunIsLocked
 from homie_bringup.evaluation_progress import ProgressDisplay
 from homie_bringup.evaluation_settings import SUITES, make_plan
 from homie_bringup.settings import SettingsError
 from homie_bringup.stopping import stop_on_signals
 from homie_eval.emmoe.results import load_results
 from homie_eval.emmoe.results_files import format_results, write_results
+from homie_eval.runs.evaluation_folder import EvaluationFolder, RunIsLocked
 from homie_eval.runs.plan import RunPlan
 from homie_eval.runs.store import RunStore, State, StoreError
 from homie_planner.versions import versions

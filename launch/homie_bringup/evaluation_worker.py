@@ -16,9 +16,9 @@ from pathlib import Path
 import click
 
 from homie_bringup.episode_runner import EpisodeRunner
-from homie_bringup.evaluation_folder import EvaluationFolder
 from homie_bringup.evaluation_settings import run_for
 from homie_bringup.stopping import stop_on_signals
+from homie_eval.runs.evaluation_folder import EvaluationFolder
 from homie_eval.runs.store import RunStore
 
 FAILURES_IN_A_ROW = 5

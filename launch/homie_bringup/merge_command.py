@@ -12,8 +12,8 @@ from rich.console import Console
 
 from homie_bringup.evaluation import EvaluationError, new_evaluation_folder
 from homie_bringup.evaluation_command import show_results
-from homie_bringup.evaluation_folder import EvaluationFolder
 from homie_bringup.settings import SettingsError
+from homie_eval.runs.evaluation_folder import EvaluationFolder
 from homie_eval.runs.merge import MergeError, merge
 from homie_eval.runs.store import RunStore, StoreError
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from rich.console import Console
 
 from homie_bringup.evaluation_command import show_results
-from homie_bringup.evaluation_folder import EvaluationFolder
 from homie_bringup.run_folder import RunFolder
 from homie_eval.bag import BagError
+from homie_eval.runs.evaluation_folder import EvaluationFolder
 from homie_eval.runs.store import StoreError
 from homie_eval.score import format_bag, score_bag
 from homie_eval.trajectory_json import TrajectoryJsonError

@@ -99,6 +99,8 @@ class PlanRequest:
     repair: tuple[Turn, ...] = ()
     world: WorldState | None = None
     task_json: str = ""
+    free_text: bool = False
+    """Any text is wanted, not a decision: no schema."""
 
     @property
     def turns(self) -> tuple[Turn, ...]:
