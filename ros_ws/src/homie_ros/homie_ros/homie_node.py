@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,8 @@ from rclpy.event_handler import PublisherEventCallbacks
 from rclpy.impl.rcutils_logger import RcutilsLogger
 from rclpy.node import Node
 from rclpy.publisher import Publisher
+from rclpy.subscription import Subscription
+from rclpy.timer import Timer
 
 from homie_ros.action_server import WorkerActionServer
 from homie_ros.parameters import overrides
@@ -87,12 +90,27 @@ class HomieNode(Node):
         logger: RcutilsLogger = super().get_logger()
         return logger
 
+    def destroy_subscription(self, subscription: Subscription) -> bool:
+        """As in rclpy, and the callback group forgets it."""
+        _forget(subscription)
+        return bool(super().destroy_subscription(subscription))
+
+    def destroy_timer(self, timer: Timer) -> bool:
+        """As in rclpy, and the callback group forgets it."""
+        _forget(timer)
+        return bool(super().destroy_timer(timer))
+
     def destroy_node(self) -> None:
         """Destroy everything, also action servers and clients, which rclpy leaves out. The node must not spin."""
         for waitable in list(self.waitables):
             if hasattr(waitable, "destroy"):
                 waitable.destroy()
         super().destroy_node()
+
+
+def _forget(entity: Subscription | Timer) -> None:
+    """Take it out of its callback group, where rclpy leaves a dead reference of every entity that there ever was."""
+    entity.callback_group.entities.discard(weakref.ref(entity))
 
 
 def _raise(error: BaseException) -> None:
