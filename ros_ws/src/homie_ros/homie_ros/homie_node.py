@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rclpy.context import Context
-from rclpy.event_handler import PublisherEventCallbacks
+from rclpy.event_handler import EventHandler, PublisherEventCallbacks
 from rclpy.impl.rcutils_logger import RcutilsLogger
 from rclpy.node import Node
 from rclpy.publisher import Publisher
@@ -92,7 +92,7 @@ class HomieNode(Node):
 
     def destroy_subscription(self, subscription: Subscription) -> bool:
         """As in rclpy, and the callback group forgets it."""
-        _forget(subscription)
+        _forget(subscription, *subscription.event_handlers)
         return bool(super().destroy_subscription(subscription))
 
     def destroy_timer(self, timer: Timer) -> bool:
@@ -108,9 +108,10 @@ class HomieNode(Node):
         super().destroy_node()
 
 
-def _forget(entity: Subscription | Timer) -> None:
-    """Take it out of its callback group, where rclpy leaves a dead reference of every entity that there ever was."""
-    entity.callback_group.entities.discard(weakref.ref(entity))
+def _forget(*entities: Subscription | EventHandler | Timer) -> None:
+    """Take them out of their callback group, where rclpy leaves a dead reference of all that there ever was."""
+    for entity in entities:
+        entity.callback_group.entities.discard(weakref.ref(entity))
 
 
 def _raise(error: BaseException) -> None:
