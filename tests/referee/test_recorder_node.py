@@ -113,6 +113,41 @@ def test_the_second_bag_has_the_latest_state_but_no_old_events(tmp_path: Path) -
     assert [message.scene for topic, message in second if topic == "/world_state"] == ["kitchen"]
 
 
+def test_nothing_from_between_two_bags_is_in_the_second(tmp_path: Path) -> None:
+    with fresh_host() as host:
+        host.add(RecorderNode)
+        world = host.add(World)
+        for number in range(4):
+            assert world.start(tmp_path / str(number), "episode/step", "joint_states").success
+            world.joints.publish(JointState(position=[float(number)]))
+            world.step("inside", number)
+            counted(world.stop())
+            world.joints.publish(JointState(position=[-1.0]))
+            world.step("between", number)
+    for number in range(4):
+        messages = dict(read(tmp_path / str(number)))
+        assert messages["/joint_states"].position == [float(number)]
+        assert (messages["/episode/step"].episode_id, messages["/episode/step"].index) == ("inside", number)
+        assert len(messages) == len(read(tmp_path / str(number)))
+
+
+def test_a_publisher_that_comes_back_is_recorded_from_its_first_event(tmp_path: Path) -> None:
+    class Passing(HomieNode):
+        def __init__(self, **options: Any) -> None:
+            super().__init__("passing", **options)
+            self.scores = self.create_publisher(StepRecord, "referee/passing/score", qos.events())
+
+    with fresh_host() as host:
+        host.add(RecorderNode)
+        world = host.add(World)
+        for number in range(2):
+            assert world.start(tmp_path / str(number)).success
+            with NodeHost(domain_id=host.context.get_domain_id()) as passing:
+                passing.add(Passing).scores.publish(StepRecord(index=number))
+                time.sleep(1.0)
+            assert counted(world.stop())["/referee/passing/score"] == 1
+
+
 def test_a_topic_that_appears_later_is_recorded_from_its_first_event(tmp_path: Path) -> None:
     class Late(HomieNode):
         def __init__(self, **options: Any) -> None:

@@ -92,7 +92,7 @@ class HomieNode(Node):
 
     def destroy_subscription(self, subscription: Subscription) -> bool:
         """As in rclpy, and the callback group forgets it."""
-        _forget(subscription, *subscription.event_handlers)
+        _forget(subscription, *subscription.event_handlers)  # type: ignore[misc]  # rclpy's annotation says it is one
         return bool(super().destroy_subscription(subscription))
 
     def destroy_timer(self, timer: Timer) -> bool:
