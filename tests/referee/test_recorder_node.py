@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from homie_msgs.msg import StepRecord, WorldState
 from homie_msgs.srv import StartRecording, StopRecording
+from rclpy.publisher import Publisher
 from rosbags.highlevel import AnyReader
 from rosbags.rosbag2 import Writer
 from sensor_msgs.msg import CompressedImage, JointState
@@ -23,7 +25,7 @@ from homie_ros.conversions import step_to_msg
 from homie_ros.homie_node import HomieNode
 from homie_ros.images import jpeg_to_msg
 from homie_ros.node_host import NodeHost
-from homie_ros.waiting import call_service
+from homie_ros.waiting import call_service, wait_until
 from support.graph import fresh_host
 
 
@@ -143,9 +145,14 @@ def test_a_publisher_that_comes_back_is_recorded_from_its_first_event(tmp_path: 
         for number in range(2):
             assert world.start(tmp_path / str(number)).success
             with NodeHost(domain_id=host.context.get_domain_id()) as passing:
-                passing.add(Passing).scores.publish(StepRecord(index=number))
-                time.sleep(1.0)
-            assert counted(world.stop())["/referee/passing/score"] == 1
+                node = passing.add(Passing)
+                node.scores.publish(StepRecord(index=number))
+                wait_until(partial(_is_heard, node.scores), 20, "the recorder to subscribe")
+                assert counted(world.stop())["/referee/passing/score"] == 1
+
+
+def _is_heard(publisher: Publisher) -> bool:
+    return publisher.get_subscription_count() > 0
 
 
 def test_a_topic_that_appears_later_is_recorded_from_its_first_event(tmp_path: Path) -> None:
