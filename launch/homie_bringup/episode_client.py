@@ -22,6 +22,7 @@ from homie_ros import qos
 from homie_ros.conversions import episode_result_to_msg
 from homie_ros.errors import InfrastructureError, PeerLost
 from homie_ros.homie_node import HomieNode
+from homie_ros.memory import give_back
 from homie_ros.waiting import call_service, require_success, send_goal, wait_until
 
 START_SECONDS = 60.0
@@ -97,6 +98,7 @@ class EpisodeClientNode(HomieNode):
                 self._stop_recording, StopRecording.Request(), RECORDER_SECONDS, "the recorder to stop"
             )
         require_success(stopped, "stopping the recorder")
+        give_back()  # of all nodes, where they run in this process
         return result
 
     def _run_goal(self, goal: RunTask.Goal, heard: _Heard, stop: threading.Event) -> EpisodeResult:
