@@ -19,7 +19,7 @@ from rclpy.node import Node
 
 from homie_ros.errors import InfrastructureError
 
-RESULT_TIMEOUT = 30
+RESULT_TIMEOUT = 10
 """Seconds for which an ended goal's result can still be asked for."""
 
 JOIN_SECONDS = 10.0
