@@ -180,6 +180,7 @@ def send_goal(
 
     Raises:
         GoalRejected: the server refused it.
+        CallFailed: the server had forgotten the goal before it was asked for the result.
         Interrupted: ``cancelled`` was set before the server had accepted, or the server did not end a cancelled goal.
         DeadlineExceeded, PeerLost, NodeStopped: see the module.
     """
@@ -228,10 +229,16 @@ class _GoalExchange:
         return self._handle is not None and bool(self._handle.accepted)
 
     def outcome(self) -> ActionOutcome[Any]:
-        """Of an exchange that has ended."""
+        """Of an exchange that has ended.
+
+        Raises:
+            CallFailed: the server does not know the goal any more.
+        """
         if self._result is None:
             raise NodeStopped(self._what)
         reply = self._result.result()
+        if reply.status == GoalStatus.STATUS_UNKNOWN:
+            raise CallFailed(self._what, "its server was asked for the result too late")
         return ActionOutcome(reply.status, reply.result)
 
     def start(self) -> None:
