@@ -20,6 +20,10 @@ HINGE_OPEN = 1.57
 RUNNING = "on"
 """State of an appliance that runs."""
 
+# As plain numbers: NumPy compares an array with MuJoCo's enumeration a hundred times slower.
+_SPHERE, _ELLIPSOID = int(mujoco.mjtGeom.mjGEOM_SPHERE), int(mujoco.mjtGeom.mjGEOM_ELLIPSOID)
+_CYLINDER, _CAPSULE = int(mujoco.mjtGeom.mjGEOM_CYLINDER), int(mujoco.mjtGeom.mjGEOM_CAPSULE)
+
 _FLOOR_HEIGHT = 0.04
 _REGION_SLACK = 0.02
 
@@ -252,13 +256,14 @@ def _containers(model: mujoco.MjModel, house: House) -> dict[str, Container]:
 def half_extents(kinds: NDArray[np.int32], half: Array, rotation: Array) -> Array:
     """Half extents along the map's axes of turned geoms with half extents ``half`` along their own; (n, 3)."""
     extents = np.einsum("nij,nj->ni", np.abs(rotation), half)
-    ellipsoids = np.isin(kinds, (mujoco.mjtGeom.mjGEOM_SPHERE, mujoco.mjtGeom.mjGEOM_ELLIPSOID))
+    ellipsoids = (kinds == _SPHERE) | (kinds == _ELLIPSOID)
     extents[ellipsoids] = np.linalg.norm(rotation[ellipsoids] * half[ellipsoids, None, :], axis=2)
-    axis, radius, length = np.abs(rotation[:, :, 2]), half[:, :1], half[:, 2:]
-    cylinders = kinds == mujoco.mjtGeom.mjGEOM_CYLINDER
-    extents[cylinders] = (axis * length + radius * np.sqrt(np.clip(1 - axis**2, 0, 1)))[cylinders]
-    capsules = kinds == mujoco.mjtGeom.mjGEOM_CAPSULE
-    extents[capsules] = (axis * (length - radius) + radius)[capsules]
+    cylinders = kinds == _CYLINDER
+    axis, radius, length = np.abs(rotation[cylinders, :, 2]), half[cylinders, :1], half[cylinders, 2:]
+    extents[cylinders] = axis * length + radius * np.sqrt(np.clip(1 - axis**2, 0, 1))
+    capsules = kinds == _CAPSULE
+    axis, radius, length = np.abs(rotation[capsules, :, 2]), half[capsules, :1], half[capsules, 2:]
+    extents[capsules] = axis * (length - radius) + radius
     return extents
 
 
