@@ -20,7 +20,7 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from homie_ros.domains import DomainReservation
-from homie_ros.executor import NodeExecutor
+from homie_ros.executor import LeanExecutor
 from homie_ros.homie_node import HomieNode
 from homie_ros.qos import events
 
@@ -28,13 +28,14 @@ SECONDS = 10.0
 
 
 @contextmanager
-def spun_by_hand() -> Iterator[tuple[HomieNode, NodeExecutor]]:
+def spun_by_hand() -> Iterator[tuple[HomieNode, LeanExecutor]]:
     """A node that nothing spins yet, and its executor."""
     context = Context()
     with DomainReservation() as domain:
         rclpy.init(context=context, domain_id=domain.id)
         node = HomieNode("subject", context=context, start_parameter_services=False)
-        executor = NodeExecutor(node)
+        executor = LeanExecutor(context=context)
+        executor.add_node(node)
         try:
             yield node, executor
         finally:
@@ -43,7 +44,7 @@ def spun_by_hand() -> Iterator[tuple[HomieNode, NodeExecutor]]:
             context.try_shutdown()
 
 
-def spin_until(executor: NodeExecutor, heard: list[Any], count: int) -> None:
+def spin_until(executor: LeanExecutor, heard: list[Any], count: int) -> None:
     end = time.monotonic() + SECONDS
     while len(heard) < count:
         assert time.monotonic() < end, f"heard {heard}"
@@ -179,6 +180,35 @@ def test_a_callback_that_waits_goes_on_later() -> None:
         awaited.set_result("answer")
         spin_until(executor, told, 2)
         assert told == ["question", "answer"]
+
+
+def test_several_nodes_and_one_that_leaves() -> None:
+    with spun_by_hand() as (node, executor):
+        told: list[str] = []
+        other = HomieNode("other", context=node.context, start_parameter_services=False)
+        other.create_subscription(String, "news", partial(hear, told), events())
+        publisher = node.create_publisher(String, "news", events())
+        executor.spin_once(0)
+        executor.add_node(other)
+        publisher.publish(String(data="one"))
+        spin_until(executor, told, 1)
+        executor.remove_node(other)
+        publisher.publish(String(data="two"))
+        for _ in range(5):
+            executor.spin_once(0.05)
+        other.destroy_node()
+        assert told == ["one"]
+
+
+def test_spinning_until_a_future_is_done() -> None:
+    with spun_by_hand() as (node, executor):
+        node.create_service(Trigger, "ask", lambda _, response: response)
+        client = node.create_client(Trigger, "ask")
+        assert client.wait_for_service(SECONDS)
+        future = client.call_async(Trigger.Request())
+        executor.spin_until_future_complete(future, SECONDS)
+        assert future.done()
+        executor.spin_until_future_complete(Future(executor=executor), 0.2)
 
 
 def test_nothing_ready_ends_after_the_timeout() -> None:

@@ -1,8 +1,8 @@
-"""An executor for the nodes of this stack: one node, one thread, and little work for each callback.
+"""An executor for the nodes of this stack: one thread, and little work for each callback.
 
 For every single callback, rclpy's `SingleThreadedExecutor` makes a new wait set and two tasks, and as it wakes itself
 after each one, it then does the same once more for nothing. With several nodes in one process, whose threads take
-turns, that is most of what a service call costs. This one keeps its wait set until the node's entities change, runs
+turns, that is most of what a service call costs. This one keeps its wait set until a node's entities change, runs
 everything that is ready after one wait, and is woken by other threads only. What arrives is taken by rclpy's own
 methods.
 """
@@ -11,17 +11,17 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import ExitStack, suppress
 from typing import Any
 
 from rclpy.context import Context
 from rclpy.exceptions import InvalidHandle
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor, TimeoutObject
 from rclpy.guard_condition import GuardCondition
 from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
 from rclpy.node import Node
-from rclpy.task import Task
+from rclpy.task import Future, Task
 from rclpy.timer import Timer
 from rclpy.utilities import timeout_sec_to_nsec
 from rclpy.waitable import NumberOfEntities, Waitable
@@ -30,15 +30,14 @@ Work = Callable[[], Coroutine[Any, Any, None]]
 """What is to be done with something that was taken."""
 
 
-class NodeExecutor(SingleThreadedExecutor):
-    """Serves one node in the thread that calls `spin_once`. Other threads may call `create_task` and `wake`.
+class LeanExecutor(SingleThreadedExecutor):
+    """Serves its nodes in the thread that calls `spin_once`. The other methods may be called by any thread.
 
     All callbacks run one after the other, so callback groups have nothing to keep apart.
     """
 
-    def __init__(self, node: Node) -> None:
-        super().__init__(context=node.context)
-        self._node = node
+    def __init__(self, *, context: Context | None = None) -> None:
+        super().__init__(context=context)
         self._queue: deque[Task] = deque()
         self._thread: int | None = None
         self._changed = True
@@ -51,7 +50,17 @@ class NodeExecutor(SingleThreadedExecutor):
             "client": self._take_client,
             "service": self._take_service,
         }
-        self.add_node(node)
+
+    def add_node(self, node: Node) -> bool:
+        """As in rclpy."""
+        is_new = super().add_node(node)
+        self.wake()
+        return is_new
+
+    def remove_node(self, node: Node) -> None:
+        """As in rclpy."""
+        super().remove_node(node)
+        self.wake()
 
     def create_task(self, callback: Callable[..., Any] | Coroutine[Any, Any, Any], *args: Any, **options: Any) -> Task:
         """As in rclpy; tasks run in the order in which they are made."""
@@ -62,7 +71,7 @@ class NodeExecutor(SingleThreadedExecutor):
         return task
 
     def wake(self) -> None:
-        """Look for entities that are new or destroyed; the node calls this when there are any."""
+        """Look for entities that are new or destroyed; nodes call this when there are any."""
         self._changed = True
         super().wake()
 
@@ -79,6 +88,12 @@ class NodeExecutor(SingleThreadedExecutor):
         for kind, entity in self._wait(timeout_sec):
             self._run(self._takes[kind](entity))
         self._run_tasks()
+
+    def spin_once_until_future_complete(self, future: Future, timeout_sec: float | TimeoutObject | None = None) -> None:
+        """As in rclpy."""
+        future.add_done_callback(lambda _: self.wake())
+        if not future.done():
+            self.spin_once(timeout_sec.timeout if isinstance(timeout_sec, TimeoutObject) else timeout_sec)
 
     def shutdown(self, timeout_sec: float | None = None) -> bool:
         """As in rclpy. Nobody may spin any more."""
@@ -117,7 +132,7 @@ class NodeExecutor(SingleThreadedExecutor):
             self._changed = False
             if self._wait_set is not None:
                 self._wait_set.release()
-            self._wait_set = _WaitSet(self._node, (self._guard, self._sigint_gc))
+            self._wait_set = _WaitSet(self.context, self.get_nodes(), (self._guard, self._sigint_gc))
         self._wait_set.wait(0 if self._queue else timeout_sec_to_nsec(timeout))
         self._check_context()
         return self._wait_set.ready()
@@ -132,16 +147,16 @@ class NodeExecutor(SingleThreadedExecutor):
 
 
 class _WaitSet:
-    """What one node waits for, until its entities change. None of them is destroyed before `release`."""
+    """What some nodes wait for, until their entities change. None of them is destroyed before `release`."""
 
-    def __init__(self, node: Node, guards: tuple[GuardCondition, ...]) -> None:
+    def __init__(self, context: Context, nodes: list[Node], guards: tuple[GuardCondition, ...]) -> None:
         """``guards`` only end the waiting."""
-        entities: dict[str, Iterable[Any]] = {
-            "timer": node.timers,
-            "subscription": node.subscriptions,
-            "guard_condition": node.guards,
-            "client": node.clients,
-            "service": node.services,
+        entities: dict[str, list[Any]] = {
+            "timer": [timer for node in nodes for timer in node.timers],
+            "subscription": [subscription for node in nodes for subscription in node.subscriptions],
+            "guard_condition": [guard for node in nodes for guard in node.guards],
+            "client": [client for node in nodes for client in node.clients],
+            "service": [service for node in nodes for service in node.services],
         }
         self._entities: dict[str, dict[int, Any]] = {kind: {} for kind in entities}
         self._waitables: list[Waitable] = []
@@ -155,11 +170,11 @@ class _WaitSet:
                         held.enter_context(entity.handle)
                         handles.append((kind, entity.handle))
                         self._entities[kind][entity.handle.pointer] = entity
-            for waitable in node.waitables:
+            for waitable in [waitable for node in nodes for waitable in node.waitables]:
                 with suppress(InvalidHandle):
                     held.enter_context(waitable)
                     self._waitables.append(waitable)
-            self._set = _make(node.context, [kind for kind, _ in handles], self._waitables)
+            self._set = _make(context, [kind for kind, _ in handles], self._waitables)
             self._held = held.pop_all()
         self._adders = [(getattr(self._set, f"add_{kind}"), handle) for kind, handle in handles]
 

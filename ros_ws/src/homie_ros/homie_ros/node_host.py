@@ -12,7 +12,7 @@ from rclpy.context import Context
 from rclpy.executors import ExternalShutdownException
 
 from homie_ros.errors import InfrastructureError
-from homie_ros.executor import NodeExecutor
+from homie_ros.executor import LeanExecutor
 from homie_ros.homie_node import HomieNode
 from homie_ros.memory import limit_arenas
 
@@ -47,7 +47,8 @@ class SpinThread:
         self._closer: threading.Thread | None = None
         self._close_once = threading.Lock()
         self._closed = False
-        self._executor = NodeExecutor(node)
+        self._executor = LeanExecutor(context=node.context)
+        self._executor.add_node(node)
         self._thread = threading.Thread(target=self._spin, name=f"spin {node.get_name()}", daemon=True)
         self._thread.start()
 
