@@ -11,6 +11,7 @@ import json
 import sys
 import threading
 import time
+from collections.abc import Hashable
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -100,6 +101,7 @@ class MujocoBridgeNode(HomieNode):
         self._last: robot_messages.RobotMessages | None = None
         self._last_published = 0.0
         self._state: tuple[int, WorldState] | None = None
+        self._told: Hashable = None
         self._leaving = False
         self._advertise()
         self._loop = self._start_loop()
@@ -112,7 +114,7 @@ class MujocoBridgeNode(HomieNode):
         self._loop.observe(self._publish_world_state, WORLD_STATE_PERIOD)
         if self._settings.render and self._settings.video_fps > 0:
             self._loop.observe(self._send_frame, 1 / self._settings.video_fps)
-        self._loop.observe_ends(self._publish_all)
+        self._loop.observe_ends(self._publish_end)
         self._loop.call(self._publish_beginning, CALL_SECONDS, "the first state")
         self.create_subscription(Twist, "cmd_vel", self._on_twist, qos.stream())
         WorkerService(self, ResetEpisode, "reset_episode", self._reset)
@@ -188,7 +190,13 @@ class MujocoBridgeNode(HomieNode):
         if self._settings.render:
             self._send_top_down(world)
 
+    def _publish_end(self, world: MujocoWorld) -> None:
+        """The state after a command, unless the command has changed nothing since it was published."""
+        if world.moment != self._told:
+            self._publish_all(world)
+
     def _publish_all(self, world: MujocoWorld) -> None:
+        self._told = world.moment
         self._publish_robot(world)
         self._publish_world_state(world)
         self._diagnostics.publish(robot_messages.diagnostics(world, self.get_fully_qualified_name()))

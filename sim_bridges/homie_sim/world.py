@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import mujoco
@@ -339,6 +339,13 @@ class MujocoWorld:
         steps = round(seconds / CONTROL_PERIOD) * STEPS_PER_TICK
         self._steps += steps
         self.data.time += steps * TIMESTEP
+
+    @property
+    def moment(self) -> Hashable:
+        """Equal at two times between which nothing has changed that can be seen from outside."""
+        data = self.data
+        numbers = (data.qpos.tobytes(), data.qvel.tobytes(), data.actuator_force.tobytes())
+        return self._steps, self.held, self.appliances.running, *numbers
 
     def snapshot(self) -> Snapshot:
         """This moment. No handle may be in the hand."""

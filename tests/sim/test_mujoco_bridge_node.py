@@ -257,6 +257,15 @@ def test_a_path_replaces_a_drive(client: Client) -> None:
     assert (outcome.aborted, outcome.result.error_code) == (True, FollowPath.Result.INVALID_PATH)
 
 
+def test_paths_without_poses_are_refused_while_something_else_moves(client: Client) -> None:
+    arm = threading.Thread(target=client.torso, args=(0.38, 120.0))
+    arm.start()
+    wait_until(lambda: client.state().stamp > 0, 10, "the arm to move")
+    while arm.is_alive():
+        outcome = client.send("path", FollowPath.Goal(path=Path(header=header(0, "map"))))
+        assert (outcome.aborted, outcome.result.error_code) == (True, FollowPath.Result.INVALID_PATH)
+
+
 def test_arm_head_and_base_move_at_the_same_time(client: Client) -> None:
     head = trajectory(["head_pan_joint", "head_tilt_joint"], [[0.5, 0.3]], [2.0])
     ends: list[ActionOutcome[Any]] = []
