@@ -28,7 +28,7 @@ from homie_planner.config import ConfigError
 from homie_planner.extras import require
 from homie_planner.picture_url import PictureFormat
 from homie_planner.reply_schema import reply_schema
-from homie_planner.request_limit import LimitError, Permit, RequestLimit, endpoint_folder
+from homie_planner.request_limit import POLL_SECONDS, LimitError, Permit, RequestLimit, endpoint_folder
 from homie_planner.retry import RequestFault, RetryPolicy
 
 if TYPE_CHECKING:
@@ -82,7 +82,9 @@ class Options(BaseModel):
     seed: bool = Field(True, description="Whether the episode's seed is sent")
     stream: bool = Field(True, description="Whether the reply is asked for piece by piece")
     structured_output: StructuredOutput = Field("auto", description="Form of the reply; auto: a schema, if it is taken")
-    image_format: PictureFormat = Field("png", description="File format of the pictures")
+    image_format: PictureFormat = Field(
+        "jpeg", description="File format of the pictures: jpeg is small and quick, png is exact"
+    )
     image_detail: Detail = Field("auto", description="Resolution at which OpenAI's models look at a picture")
     connect_seconds: float = Field(10.0, gt=0.0, description="Longest wait for a connection")
     idle_seconds: float = Field(120.0, gt=0.0, description="Longest wait for the next byte of a reply")
@@ -278,7 +280,9 @@ class OpenAiEndpoint:
             raise fault
         asked.failures.append(str(fault))
         if fault.retry_after is not None:
-            connection.limit.pause(fault.retry_after)
+            asked.doing = "waiting to tell the others to wait"
+            while not connection.limit.try_pause(fault.retry_after):
+                await asyncio.sleep(POLL_SECONDS)
         remaining = deadline.remaining
         seconds = self._retry.wait(len(asked.failures), fault.retry_after, remaining, self._random_state)
         if seconds is None:
