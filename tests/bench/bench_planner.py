@@ -10,6 +10,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from unittest import mock
 
 from homie_core.vocabulary import EMMOE
 from homie_planner import parsing
@@ -79,8 +80,7 @@ def bench() -> list[Figure]:
     views = _views()
     request = Prompter().request(Situation(episode_info(), 1, views=views))
     messages = chat_messages(request)
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["XDG_RUNTIME_DIR"] = folder  # a request limit of its own
+    with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, XDG_RUNTIME_DIR=folder):
         (png, png_busy), (jpeg, jpeg_busy) = (_overhead(views, format) for format in ("png", "jpeg"))
     return [
         ("a step beyond the model, four views as PNG, median", png, "ms"),

@@ -200,13 +200,13 @@ def test_it_plans_from_any_thread() -> None:
 # --- structured output
 
 
-def refusing(*refused: str, message: str = "response_format is not supported") -> Behaviour:
+def refusing(*refused: str, code: int = 400, message: str = "response_format is not supported") -> Behaviour:
     """Refuses the forms of output that hold one of these words."""
 
     def behave(exchange: chat_server.Exchange) -> None:
         form = json.dumps(exchange.received.body.get("response_format", ""))
         if any(word in form for word in refused):
-            status(400, message)(exchange)
+            status(code, message)(exchange)
         else:
             reply(TEXT)(exchange)
 
@@ -223,6 +223,14 @@ def test_a_refused_schema_is_remembered(refused: str, requests: int) -> None:
         last = json.dumps(t.sent[-1])
         assert refused not in last
         assert ("json_schema" in last) == (refused == "maxLength")
+
+
+@pytest.mark.parametrize("code", [400, 422, 500, 501])
+def test_servers_refuse_a_schema_in_many_ways(code: int) -> None:
+    message = f"{'x' * 300}: body, response_format, type: input should be 'text' or 'json_object'"
+    with talk(refusing("json_schema", code=code, message=message)) as t:
+        found = t.plan()
+    assert (found.text, found.requests) == (TEXT, 3)
 
 
 def test_a_schema_that_was_asked_for_is_not_given_up() -> None:
@@ -606,6 +614,14 @@ def test_the_key_is_sent_and_never_told(monkeypatch: pytest.MonkeyPatch, caplog:
         assert all(KEY.encode() not in received.raw for received in t.server.requests)
     assert KEY not in caplog.text
     assert caught.value.__cause__ is None
+
+
+@pytest.mark.parametrize("padding", range(150, 220, 5))
+def test_no_part_of_the_key_is_told(padding: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with talk(status(401, "x" * padding + KEY)) as t, pytest.raises(PlannerError) as caught:
+        t.plan()
+    assert KEY[:4] not in str(caught.value)
 
 
 def test_a_local_server_needs_no_key() -> None:
