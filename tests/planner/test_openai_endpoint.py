@@ -3,7 +3,9 @@
 import base64
 import json
 import logging
+import os
 import random
+import subprocess
 import sys
 import threading
 import time
@@ -670,6 +672,18 @@ def test_a_missing_library_names_what_installs_it(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(MissingExtra, match="make extra-openai"):
         backend.reset()
     backend.close()
+
+
+def test_making_one_does_not_load_the_library() -> None:
+    program = (
+        "import sys; from homie_planner.config import PlannerConfig; from homie_planner.registry import make_planner; "
+        "make_planner(PlannerConfig(planner='openai:m')); print('openai' in sys.modules or 'httpx2' in sys.modules)"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True, env=environment, timeout=60
+    )
+    assert done.stdout == "False\n"
 
 
 def test_capabilities_are_known_without_a_connection() -> None:
