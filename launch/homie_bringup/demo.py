@@ -113,7 +113,12 @@ def _goal(run: Run, layout: Layout, folder: RunFolder) -> RunTask.Goal:
         placements_json=task.placements_json,
         task_json=task.model_dump_json(),
         configuration_json=json.dumps(
-            {**run.settings.model_dump(), "planner": run.planner.model_dump(mode="json"), "layout": layout.value}
+            {
+                **run.settings.model_dump(),
+                "planner": run.planner.model_dump(mode="json"),
+                "servers": run.servers,
+                "layout": layout.value,
+            }
         ),
     )
 
