@@ -79,9 +79,9 @@ class PlanRequest:
     ``system`` and ``prompt`` are the texts; task, inventory, history and feedback are the parts that ``prompt`` is made
     of, and ``steps`` is the history as data. ``views`` holds RGB arrays (height, width, 3) in the order front, left,
     back, right, and is empty in worlds of text and where the planner is to be told, not shown, what is there;
-    ``observation`` is the world's description of the surroundings, which ``prompt`` then begins with. ``step`` counts
-    from 1. ``examples`` are turns before the prompt, ``repair`` those after it: the reply that could not be read and
-    what was wrong with it. ``world`` and ``task_json`` are set for privileged planners alone.
+    ``observation`` is the world's description of the surroundings, with which ``prompt`` begins where it is told.
+    ``step`` counts from 1. ``examples`` are turns before the prompt, ``repair`` those after it: the reply that could
+    not be read and what was wrong with it. ``world`` and ``task_json`` are set for privileged planners alone.
     """
 
     task: str
