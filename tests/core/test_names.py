@@ -213,7 +213,8 @@ def test_a_skills_goal_may_name_things() -> None:
     assert names.resolve_goal("go_to", "potted_meat_can", "", state) == ("potted_meat_can_1", "")
     assert names.resolve_goal("put", "apple", "fridge", state) == ("apple_1", "fridge")
     assert names.resolve_goal("pick", "apple", "", state) == ("apple_2", "")
-    assert names.resolve_goal("put", "apple", "kitchen", state) == ("apple_1", "kitchen_counter")
+    assert names.resolve_goal("put", "apple", "kitchen area", state) == ("apple_1", "kitchen_counter")
+    assert names.resolve_goal("put", "apple", "kitchen", state) == ("apple_1", "kitchen")  # a room's id
     # Ids mean themselves, and what means nothing is left for the skill to refuse.
     assert names.resolve_goal("put", "apple_2", "kitchen_counter/drawer_2", state) == (
         "apple_2", "kitchen_counter/drawer_2"

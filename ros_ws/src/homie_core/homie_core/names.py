@@ -213,9 +213,13 @@ def resolve_goal(skill: str, target: str, receptacle: str, state: WorldState) ->
 
     Without background information nobody before the skill can know the ids.
     """
-    thing = resolve(target, state, _ROLE_OF_SKILL.get(skill, Role.VISIT)) if target else None
-    spot = resolve(receptacle, state, Role.PUT_PLACE) if receptacle else None
-    return thing.id if thing else target, spot.id if spot else receptacle
+    return _id_of(target, state, _ROLE_OF_SKILL.get(skill, Role.VISIT)), _id_of(receptacle, state, Role.PUT_PLACE)
+
+
+def _id_of(text: str, state: WorldState, role: Role) -> str:
+    """``text`` if it is an id, even of a thing that is unfit for ``role``, or if it means nothing."""
+    resolution = None if state.get(text) else resolve(text, state, role)
+    return resolution.id if resolution else text
 
 
 def unresolved_reason(text: str, state: WorldState) -> str:
