@@ -47,6 +47,13 @@ def homie() -> None:
     "--skills", default="m3", show_default=True, help="Physical skills, or oracle: instant, by the simulator."
 )
 @click.option(
+    "--server",
+    "servers",
+    multiple=True,
+    metavar="MODEL=NAME",
+    help="Your own skill server, skills/NAME/execute, for a model, e.g. RT-1-X=my_server; may be repeated.",
+)
+@click.option(
     "--success-rates",
     default="",
     help="Chance of each try of an instant skill: go_to=0.9,pick=0.5, or table_4 (paper).",

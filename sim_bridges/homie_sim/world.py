@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import mujoco
 import numpy as np
@@ -15,6 +16,7 @@ from homie_core import fetch
 from homie_core.world_state import WorldState
 from homie_sim import physics
 from homie_sim.appliance_state import ApplianceStates
+from homie_sim.describing import Describer
 from homie_sim.fetch_model import FOOTING_SERVOS, SERVOS
 from homie_sim.grasp import Grasp
 from homie_sim.house import House
@@ -295,6 +297,14 @@ class MujocoWorld:
     def views(self) -> dict[str, Image]:
         """Front, left, back and right of the present heading; (256, 256, 3) each. The robot stays as it is."""
         return self.viewer.views(self.data)
+
+    def description(self) -> str:
+        """What the four views show, in words; see :mod:`homie_sim.describing`."""
+        return self._describer.describe(self.viewer.segmented_views(self.data), self.world_state())
+
+    @cached_property
+    def _describer(self) -> Describer:
+        return Describer(self.model, self.house, self.readout)
 
     def head_camera(self) -> Image:
         """The head camera's picture; (480, 640, 3)."""

@@ -424,6 +424,21 @@ def test_the_house_from_above_at_each_reset_and_observation(client: Client) -> N
     assert jpeg_from_msg(above[-1]).shape == (480, 640, 3)
 
 
+@needs_pictures
+def test_an_observation_may_be_a_text_instead_of_pictures() -> None:
+    with fresh_host() as host:
+        host.add(MujocoBridgeNode, parameters={"video_fps": 0.0, "views": False, "describe": True})
+        client = host.add(Client)
+        published = client.listen("observation", Observation)
+        observation = require_success(client.observe(), "get_observation").observation
+        assert not observation.views
+        assert [line.split(":")[0] for line in observation.text.splitlines()] == [
+            "room", "front", "left", "back", "right"
+        ]  # fmt: skip
+        wait_until(lambda: bool(published), 5, "the observation on its topic")
+        assert published[-1].text == observation.text
+
+
 def test_without_pictures_the_rest_works() -> None:
     with fresh_host() as host:
         host.add(MujocoBridgeNode, parameters={"render": False})
