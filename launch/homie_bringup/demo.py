@@ -82,7 +82,7 @@ def _episode(
         client.wait_ready(stop)
         with StepTable(console, title) as table:
             goal = task_goal(run, f"{folder.path.name}_trial{run.settings.trial}", layout.value)
-            return client.run(goal, folder.bag, table.add, stop)
+            return client.run(goal, folder.bag, table.add, stop, table.say)
 
 
 def _start(
