@@ -85,10 +85,12 @@ class EpisodeClientNode(HomieNode):
         on_step: Callable[[Step], None],
         stop: threading.Event,
         on_notice: Callable[[str], None] | None = None,
+        seconds: float = EPISODE_SECONDS,
     ) -> EpisodeResult:
         """Record and run one episode. ``stop`` cancels it; its bag is closed in any case.
 
-        ``on_notice`` is told what the planner has to say to people; without it that is logged.
+        ``on_notice`` is told what the planner has to say to people; without it that is logged. An episode that takes
+        longer than ``seconds`` of wall time is given up.
 
         Raises:
             InfrastructureError: the recorder could not be started or stopped.
@@ -101,7 +103,7 @@ class EpisodeClientNode(HomieNode):
         heard = self._heard = _Heard(goal.episode_id, on_step)
         self._on_notice = on_notice or self._log_notice
         try:
-            result = self._run_goal(goal, heard, stop)
+            result = self._run_goal(goal, heard, stop, seconds)
             self._wait_for_the_last_word(heard, result.steps)
         finally:
             self._heard = None
@@ -113,13 +115,13 @@ class EpisodeClientNode(HomieNode):
         give_back()  # of all nodes, where they run in this process
         return result
 
-    def _run_goal(self, goal: RunTask.Goal, heard: _Heard, stop: threading.Event) -> EpisodeResult:
+    def _run_goal(self, goal: RunTask.Goal, heard: _Heard, stop: threading.Event, seconds: float) -> EpisodeResult:
         began = time.monotonic()
         try:
             outcome = send_goal(
                 self._run_task,
                 goal,
-                EPISODE_SECONDS,
+                seconds,
                 "the planner to run the task",
                 cancelled=stop,
             )

@@ -69,7 +69,10 @@ class Settings(BaseModel):
 
 
 class Run(BaseModel):
-    """Checked settings and what they name. ``looks``: whether the planner looks at pictures."""
+    """Checked settings and what they name. ``looks``: whether the planner looks at pictures.
+
+    ``reply_seconds`` is the time that a planner of its own pace, a person, has for each reply.
+    """
 
     model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
 
@@ -77,6 +80,7 @@ class Run(BaseModel):
     task: Task
     planner: PlannerConfig
     looks: bool = True
+    reply_seconds: float | None = None
 
     @property
     def views(self) -> bool:
@@ -113,10 +117,16 @@ def run_of(settings: Settings, task: Task) -> Run:
     """
     try:
         planner = read_config(settings.planner, settings.planner_options)
-        looks = make_planner(planner).capabilities.images
+        capabilities = make_planner(planner).capabilities
     except PlannerError as error:
         raise SettingsError(str(error)) from error
-    run = Run(settings=settings, task=task, planner=planner, looks=looks)
+    run = Run(
+        settings=settings,
+        task=task,
+        planner=planner,
+        looks=capabilities.images,
+        reply_seconds=capabilities.reply_seconds,
+    )
     known = house_names()
     if run.house in known:
         return run

@@ -38,3 +38,8 @@ def test_success_rates_are_for_instant_skills() -> None:
     with pytest.raises(SettingsError, match="oracle") as caught:
         check(success_rates="pick=0.5")
     assert "\n" not in str(caught.value)
+
+
+def test_a_person_has_time_of_their_own() -> None:
+    assert check(planner="human", planner_options="options.seconds=60").reply_seconds == 60
+    assert check().reply_seconds is None

@@ -322,6 +322,7 @@ PIECES = st.lists(st.sampled_from([*"{}[]()\"'`*:,;#<>\\\n ", *WORDS.split("|")]
 def test_any_pieces_are_read_or_refused(pieces: list[str]) -> None:
     found = read("".join(pieces))
     assert isinstance(found, ReplyError) or found.action
+    str(found).encode()
 
 
 @given(PIECES.map(lambda pieces: "".join(piece for piece in pieces if piece != "End")))

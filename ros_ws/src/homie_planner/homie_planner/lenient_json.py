@@ -68,7 +68,8 @@ class _Reader:
             if not self._skip(":"):
                 raise _Fault
             self._value(lambda value, key=key: fields.setdefault(key, value), depth, "}")  # type: ignore[misc]
-            self._skip(",")
+            while self._skip(","):
+                pass
         if doubled and self._text.startswith("}", self.position):
             self.position += 1
 
@@ -77,7 +78,8 @@ class _Reader:
         self.position += 1
         while not self._skip(closing):
             self._value(items.append, depth, closing)
-            self._skip(",")
+            while self._skip(","):
+                pass
 
     def _value(self, store: Callable[[Any], object], depth: int, closing: str) -> None:
         """Store the value here; an object or a list is stored before it is filled."""
@@ -128,7 +130,7 @@ class _Reader:
                 raise _Fault
             if self._text[match.end()] == quote and self._ends(match.end() + 1, closing):
                 self.position = match.end() + 1
-                return _ESCAPE.sub(_unescaped, self._text[start : match.end()])
+                return _joined(_ESCAPE.sub(_unescaped, self._text[start : match.end()]))
             position = match.end() + 1
 
     def _ends(self, position: int, closing: str) -> bool:
@@ -171,3 +173,8 @@ class _Reader:
 def _unescaped(match: re.Match[str]) -> str:
     code, character = match.groups()
     return chr(int(code, 16)) if code else _ESCAPED.get(character, character)
+
+
+def _joined(text: str) -> str:
+    """``text`` with characters that were written as two halves made one."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -128,7 +128,7 @@ def parse(reply: str, vocabulary: Vocabulary = EMMOE) -> Decision:
     Raises:
         ReplyError: there is none. The step then counts as F1.
     """
-    text = _visible(reply[:MAX_CHARACTERS])
+    text = _visible(sendable(reply[:MAX_CHARACTERS]))
     if not text:
         raise ReplyError("the reply is empty", "")
     found = list(_json_objects(text, vocabulary))
@@ -145,6 +145,11 @@ def reply_text(analysis: str, subtask: Subtask) -> str:
     """A decision as the JSON form of a reply: the inverse of `parse`."""
     fields = {"action": subtask.action, "target": subtask.target, "destination": subtask.destination}
     return json.dumps({"analysis": analysis, "subtask": fields, "model": subtask.model})
+
+
+def sendable(text: str) -> str:
+    """``text`` as messages and files can hold it: NUL and halves of characters are replaced."""
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
 
 
 def shorten(text: str) -> str:
@@ -413,7 +418,7 @@ def _split(value: str) -> list[str]:
 def _text(value: object) -> str:
     """A value as one line."""
     text = value if isinstance(value, str) else "" if value is None else json.dumps(value)
-    return " ".join(text.split())
+    return " ".join(sendable(text).split())
 
 
 def _clean(value: object) -> str:
