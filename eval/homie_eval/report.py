@@ -25,6 +25,7 @@ from homie_eval.floor import Floor, FloorMap, Way, read_floors
 from homie_eval.images import ImageError, from_compressed, to_jpeg
 from homie_eval.observations import episode_views
 from homie_eval.score import ScoredEpisode, format_errors, format_outcome, format_value, score_bag
+from homie_eval.spending import format_cost, format_seconds, format_tokens, spending, spending_rows
 from homie_eval.video import THIRD_PERSON, VIDEOS
 
 REPORT = "report.html"
@@ -205,7 +206,10 @@ def _facts(scored: ScoredEpisode) -> list[tuple[str, str]]:
         ("Errors", format_errors(scored.score.errors)),
     ]
     if result is not None:
-        facts.append(("Time", f"{_seconds(result.wall_seconds)} wall, {_seconds(result.sim_seconds)} simulated"))
+        facts.append(
+            ("Time", f"{format_seconds(result.wall_seconds)} wall, {format_seconds(result.sim_seconds)} simulated")
+        )
+    facts += [(name.capitalize(), text) for name, text in spending_rows(spending(scored.trajectory.steps))]
     return facts
 
 
@@ -247,14 +251,27 @@ def _page_step(step: Step, views: Views, score: EpisodeScore) -> dict[str, objec
         "before": step.inventory_before,
         "after": step.inventory_after,
         "attempts": step.attempts,
-        "planner_time": _seconds(step.planner_wall_seconds),
-        "execution_time": _seconds(step.execution_wall_seconds),
-        "sim_time": _seconds(step.sim_seconds),
-        "tokens": (step.tokens_in, step.tokens_out) if step.tokens_in or step.tokens_out else None,
+        "planner_time": format_seconds(step.planner_wall_seconds),
+        "execution_time": format_seconds(step.execution_wall_seconds),
+        "sim_time": format_seconds(step.sim_seconds),
+        "spent": _spent(step),
         "prompt": step.prompt,
         "raw_output": step.raw_output,
         "views": [(name, _data_url(data)) for name, data in views.items()],
     }
+
+
+def _spent(step: Step) -> list[str]:
+    """What planning one step took, in words; an unknown cost is told once, with the episode's facts."""
+    spent = spending([step])
+    if spent is None:
+        return []
+    words = [f"tokens {format_tokens(spent)}"]
+    if spent.requests:
+        words.append(f"{spent.requests} {'request' if spent.requests == 1 else 'requests'}")
+    if spent.cost_usd is not None:
+        words.append(format_cost(spent))
+    return words
 
 
 def _page_map(floor: Floor) -> dict[str, object] | None:
@@ -296,12 +313,6 @@ def _way_text(way: Way) -> str:
 
 def _data_url(jpeg: bytes) -> str:
     return f"data:image/jpeg;base64,{base64.b64encode(jpeg).decode()}"
-
-
-def _seconds(seconds: float) -> str:
-    if seconds >= 60:
-        return f"{int(seconds // 60)} min {seconds % 60:.0f} s"
-    return f"{seconds:.1f} s" if seconds >= 1 else f"{1000 * seconds:.0f} ms"
 
 
 def _pretty(text: str) -> str:

@@ -30,7 +30,7 @@ def homie() -> None:
     "--planner",
     default="expert",
     show_default=True,
-    help="Backend, e.g. expert or replay:PLAN (case_1, a file, or a bag), or a YAML file.",
+    help="Backend, e.g. expert, human or replay:PLAN (case_1, a file, or a bag), or a YAML file.",
 )
 @click.option(
     "--planner-option",

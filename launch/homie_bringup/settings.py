@@ -85,7 +85,10 @@ class Settings(BaseModel):
 
 
 class Run(BaseModel):
-    """Checked settings and what they name. ``looks``: whether the planner is shown pictures, and looks at them."""
+    """Checked settings and what they name. ``looks``: whether the planner is shown pictures, and looks at them.
+
+    ``reply_seconds`` is the time that a planner of its own pace, a person, has for each reply.
+    """
 
     model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
 
@@ -93,6 +96,7 @@ class Run(BaseModel):
     task: Task
     planner: PlannerConfig
     looks: bool = True
+    reply_seconds: float | None = None
 
     @property
     def views(self) -> bool:
@@ -144,13 +148,18 @@ def run_of(settings: Settings, task: Task) -> Run:
     """
     try:
         planner = read_config(settings.planner, settings.planner_options)
-        images = make_planner(planner).capabilities.images
+        capabilities = make_planner(planner).capabilities
         if planner.instruction.retrieve:
             find_bags(Path(planner.instruction.memory))
     except PlannerError as error:
         raise SettingsError(str(error)) from error
-    looks = images and planner.instruction.observation is ObservationKind.IMAGES
-    run = Run(settings=settings, task=task, planner=planner, looks=looks)
+    run = Run(
+        settings=settings,
+        task=task,
+        planner=planner,
+        looks=capabilities.images and planner.instruction.observation is ObservationKind.IMAGES,
+        reply_seconds=capabilities.reply_seconds,
+    )
     known = house_names()
     if run.house in known:
         return run

@@ -69,3 +69,8 @@ def test_a_wrong_instruction_shows_before_anything_starts(options: tuple[str, ..
 def test_a_memory_without_a_bag_shows_before_anything_starts(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="holds no bag"):
         check(planner_options=("instruction.retrieve=2", f"instruction.memory={tmp_path}"))
+
+
+def test_a_person_has_time_of_their_own() -> None:
+    assert check(planner="human", planner_options="options.seconds=60").reply_seconds == 60
+    assert check().reply_seconds is None

@@ -97,6 +97,17 @@ def test_of_a_runaway_reply_the_beginning_is_kept() -> None:
     assert found.note == f"a reply of {len(text)} characters, of which {KEPT_CHARACTERS} are kept"
 
 
+def test_what_no_message_can_hold_is_replaced() -> None:
+    escaped = (
+        '{"analysis": "\\ud800", "subtask": {"action": "Pick", "target": "\\udc00mug\\u0000"}, "model": "\\ud83d"}'
+    )
+    found = answer(Model([PlanReply(f"\ud800\0 {escaped}", note="\udfff")]))
+    assert isinstance(found.decision, Decision)
+    assert (found.decision.subtask.target, found.decision.analysis) == ("?mug\ufffd", "?")
+    assert found.raw_output == f"?\ufffd {escaped}"
+    assert found.note == "?"
+
+
 def test_whatever_a_planner_raises_is_a_planner_failure() -> None:
     with pytest.raises(PlannerError, match="ZeroDivisionError: division"):
         answer(Model([ZeroDivisionError("division by zero")]))

@@ -37,7 +37,7 @@ def test_wrong_names_are_one_clear_line(text: str) -> None:
 
 
 def test_unknown_planner_lists_what_is_allowed() -> None:
-    with pytest.raises(PlannerError, match="allowed: expert, replay:<PLAN>"):
+    with pytest.raises(PlannerError, match="allowed: expert, human, replay:<PLAN>"):
         make_planner(read_config("gpt"))
     assert "openai:<MODEL>" in usage().split(", ")
 

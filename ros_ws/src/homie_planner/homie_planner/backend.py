@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +62,8 @@ class Capabilities:
     """Writes free text, which may not be readable, and can be shown what was wrong with it."""
     privileged: bool = False
     """Reads the state of the world and the task's goal, which no fair planner may see."""
+    reply_seconds: float | None = None
+    """Wall-clock limit for a reply, where a planner needs another one than the episode's: a person thinks longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,3 +166,13 @@ class Backend(Protocol):
 
     def close(self) -> None:
         """Give back models, connections and ports. May be called twice."""
+
+
+@runtime_checkable
+class Announcing(Protocol):
+    """A planner that has something to tell people while an episode runs, e.g. an address to open.
+
+    ``announce`` is called with one line; whoever runs the planner replaces it with what its users see.
+    """
+
+    announce: Callable[[str], None]

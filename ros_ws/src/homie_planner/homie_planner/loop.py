@@ -189,9 +189,8 @@ class _Episode:
         )
         started = time.monotonic()
         request = loop.prompter.request(situation)
-        answer = ask(
-            loop.backend, request, loop.prompter.vocabulary, loop.planner_seconds, loop.cancelled, repair=loop.repair
-        )
+        seconds = loop.backend.capabilities.reply_seconds or loop.planner_seconds
+        answer = ask(loop.backend, request, loop.prompter.vocabulary, seconds, loop.cancelled, repair=loop.repair)
         planned = time.monotonic()
         self._check_cancelled()
         decision, executed = self._carry_out(index, answer.decision)

@@ -29,6 +29,7 @@ class Kind:
 
 KINDS = {
     "expert": Kind("", "plans by search; sees the world and the goal", "homie_planner.backends.expert"),
+    "human": Kind("", "a person plans, on a page in a browser", "homie_planner.backends.human"),
     "replay": Kind("PLAN", "repeats a recorded plan or bag", "homie_planner.backends.replay"),
     "openai": Kind("MODEL", "asks a model at an OpenAI-compatible endpoint", "homie_planner.backends.openai_endpoint"),
 }
