@@ -10,7 +10,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from homie_core.world_state import FLOOR, GRIPPER, Kind, ObjectState, WorldState
+from homie_core.world_state import FLOOR, GRIPPER, Kind, ObjectState, WorldState, top_of
 from homie_sim.house import House
 from homie_sim.objects import category_of
 
@@ -90,6 +90,11 @@ class Readout:
         furniture = [model.body(piece.id).id for piece in house.furniture]
         geoms |= {body: _own_geoms(model, body) for body in furniture}
         self._boxes = _Boxes(model, geoms)
+        self._roofs = {
+            piece.id: house.footing.height(*piece.at) + piece.height
+            for piece in house.furniture
+            if piece.id in self.containers
+        }
         self._region_half = np.array([region.half for region in self.regions])
         self._region_sites = np.array([region.site for region in self.regions])
 
@@ -121,7 +126,7 @@ class Readout:
         return WorldState(self._house.name, stamp, tuple(things), robot_pose, held)
 
     def _parent(self, data: mujoco.MjData, low: Array, high: Array) -> str:
-        """Id of the furniture or container that a thing with this box is in or on, or ``floor``."""
+        """What a thing with this box is in or on, as `ObjectState.parent` has it."""
         middle = (low + high) / 2
         inside = np.flatnonzero(self._holding(data, middle))
         if len(inside):
@@ -130,7 +135,8 @@ class Readout:
             for piece in self._house.furniture:
                 x0, y0, x1, y1 = piece.footprint
                 if x0 <= middle[0] <= x1 and y0 <= middle[1] <= y1:
-                    return piece.id
+                    above = low[2] > self._roofs.get(piece.id, math.inf) - _REGION_SLACK
+                    return top_of(piece.id) if above else piece.id
         return FLOOR
 
     def _holding(self, data: mujoco.MjData, point: Array) -> NDArray[np.bool_]:

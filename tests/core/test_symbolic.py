@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from homie_core import goals
 from homie_core.errors import ErrorCode
 from homie_core.symbolic import END, Act, Domain, State, SymbolicScene, from_world
-from homie_core.world_state import WorldState
+from homie_core.world_state import WorldState, top_of
 from support.worlds import kitchen
 
 CAN = "potted_meat_can_1"
@@ -57,6 +57,23 @@ def test_picking_from_a_closed_container() -> None:
     assert domain.check(state, Act("Pick", CAN)) is ErrorCode.CONTAINER_CLOSED
     state = domain.apply(state, Act("Open", "fridge"))
     assert domain.check(state, Act("Pick", CAN)) is None
+
+
+def test_what_stands_on_a_closed_container_can_be_taken_and_is_not_in_it() -> None:
+    world = kitchen(can_in=top_of("fridge"))
+    assert world.closed_container_of(CAN) is None
+    domain, state = run(world, Act("Go to", "fridge"))
+    conditions = goals.parse([{"object": "potted_meat_can", "in": "fridge"}])
+    assert not goals.satisfied(conditions, SymbolicScene(domain, state))
+    assert not goals.satisfied(conditions, goals.WorldScene(world))
+    assert domain.check(state, Act("Pick", CAN)) is None
+    state = domain.apply(state, Act("Pick", CAN))
+    assert state.near == "fridge"
+    domain, state = run(
+        world, Act("Go to", "fridge"), Act("Open", "fridge"), Act("Pick", CAN), Act("Put", CAN, "fridge")
+    )
+    assert domain.parent(state, CAN) == "fridge"
+    assert goals.satisfied(conditions, SymbolicScene(domain, state))
 
 
 def test_near_is_what_the_robot_went_to_and_all_in_or_on_it() -> None:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from homie_core.errors import ErrorCode
 from homie_core.goals import ANY_OBJECT
-from homie_core.world_state import FLOOR, GRIPPER, Kind, WorldState
+from homie_core.world_state import FLOOR, GRIPPER, Kind, WorldState, owner_of
 
 
 class Act(NamedTuple):
@@ -61,7 +61,7 @@ class Domain:
         object.__setattr__(self, "_receptacle_set", frozenset(self.receptacles))
 
     def parent(self, state: State, id: str) -> str:
-        """What a movable thing is in or on; empty for things that stand."""
+        """What a movable thing is in or on, as `ObjectState.parent` has it; empty for things that stand."""
         index = self._movable_index.get(id)
         return "" if index is None else state.parents[index]
 
@@ -80,7 +80,7 @@ class Domain:
         while id:
             if id == state.near:
                 return True
-            id = self.parent(state, id)
+            id = owner_of(self.parent(state, id))
         return False
 
     def inside_closed(self, state: State, id: str) -> bool:
@@ -116,7 +116,7 @@ class Domain:
             case "Go to":
                 return state._replace(near=act.target)
             case "Pick":
-                near = self.parent(state, act.target)
+                near = owner_of(self.parent(state, act.target))
                 parents = self._with_parent(state, act.target, GRIPPER)
                 return State("" if near == FLOOR else near, act.target, parents, state.opened)
             case "Put":
@@ -215,9 +215,12 @@ def _closure(world: WorldState, relevant: frozenset[str]) -> frozenset[str]:
             kept.add(thing.id)
     for id in tuple(kept):
         thing_or_none = world.get(id)
-        while thing_or_none is not None and thing_or_none.kind is Kind.OBJECT and thing_or_none.parent not in kept:
-            kept.add(thing_or_none.parent)
-            thing_or_none = world.get(thing_or_none.parent)
+        while thing_or_none is not None and thing_or_none.kind is Kind.OBJECT:
+            support = owner_of(thing_or_none.parent)
+            if support in kept:
+                break
+            kept.add(support)
+            thing_or_none = world.get(support)
     return frozenset(kept)
 
 

@@ -16,6 +16,18 @@ GRIPPER = "gripper"
 FLOOR = "floor"
 """Parent of an object that lies on no furniture."""
 
+_TOP = "/top"
+
+
+def top_of(container: str) -> str:
+    """Parent of an object that stands on the roof of a container: on it, and not in it."""
+    return container + _TOP
+
+
+def owner_of(parent: str) -> str:
+    """The thing that a parent belongs to: the container itself where ``parent`` is its roof."""
+    return parent.removesuffix(_TOP)
+
 
 class Kind(StrEnum):
     """What a thing is for the planner."""
@@ -31,7 +43,8 @@ class ObjectState:
     """One thing in the world. Lengths in metres, map frame.
 
     ``position`` and ``quaternion`` (x, y, z, w) are those of the body's frame; ``box_center`` and ``box_size`` (full
-    extents) describe its axis-aligned bounding box. ``open_fraction`` is NaN where nothing opens.
+    extents) describe its axis-aligned bounding box. ``parent`` is what it is in or on; on the roof of a container it is
+    `top_of` that. ``open_fraction`` is NaN where nothing opens.
     """
 
     id: str

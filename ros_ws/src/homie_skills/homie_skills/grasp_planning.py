@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from homie_core import fetch
-from homie_core.world_state import FLOOR, Kind
+from homie_core.world_state import FLOOR, Kind, owner_of
 from homie_skills import placing
 from homie_skills.geometry import heading, inverse, translation, wrap
 from homie_skills.grasping import PITCHES, Grasp, grasps
@@ -90,8 +90,8 @@ def plan_grasp(
     if not options:
         raise NoGrasp(f"{target} fits nowhere between the fingers (at most {100 * 0.09:.0f} cm)")
     options = [grasp for grasp in options if grasp.pitch <= steepest]
-    support = manipulator.state[target].parent or FLOOR
-    shelf = in_shelf(manipulator, support)
+    parent = manipulator.state[target].parent or FLOOR
+    support, shelf = owner_of(parent), in_shelf(manipulator, parent)
     bases = list(standings)
     blocked: dict[BasePose, bool] = {}
     for base, grasp in _by_ease(options, bases, shelf)[:GRASP_ATTEMPTS]:
