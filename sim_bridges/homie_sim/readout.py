@@ -22,6 +22,8 @@ RUNNING = "on"
 
 _FLOOR_HEIGHT = 0.04
 _REGION_SLACK = 0.02
+_UPRIGHT = 0.5
+"""Least cosine of the angle by which a vessel may lean and still hold what is in it."""
 
 Array = NDArray[np.float64]
 Bounds = tuple[Array, Array]
@@ -90,6 +92,9 @@ class Readout:
         furniture = [model.body(piece.id).id for piece in house.furniture]
         geoms |= {body: _own_geoms(model, body) for body in furniture}
         self._boxes = _Boxes(model, geoms)
+        self._vessels = {
+            index: region.owner for index, region in enumerate(self.regions) if region.owner in self.objects
+        }
         self._roofs = {
             piece.id: house.footing.height(*piece.at) + piece.height
             for piece in house.furniture
@@ -120,17 +125,22 @@ class Readout:
         ``data`` must have been brought up to date by ``mj_kinematics`` or a step.
         """
         boxes = self._boxes.read(data)
-        things = [self._object(data, name, body, boxes[body], held) for name, body in self.objects.items()]
+        things = [self._object(data, name, body, boxes, held) for name, body in self.objects.items()]
         things += self._furniture(data, boxes, running)
         things += [self._room(room.id) for room in self._house.rooms]
         return WorldState(self._house.name, stamp, tuple(things), robot_pose, held)
 
-    def _parent(self, data: mujoco.MjData, low: Array, high: Array) -> str:
-        """What a thing with this box is in or on, as `ObjectState.parent` has it."""
+    def _parent(self, data: mujoco.MjData, name: str, boxes: dict[int, Bounds]) -> str:
+        """What an object is in or on, as `ObjectState.parent` has it."""
+        low, high = boxes[self.objects[name]]
         middle = (low + high) / 2
-        inside = np.flatnonzero(self._holding(data, middle))
-        if len(inside):
-            return min((self.regions[index] for index in inside), key=lambda region: region.volume).owner
+        inside = [
+            self.regions[index]
+            for index in np.flatnonzero(self._holding(data, middle)).tolist()
+            if self._may_hold(data, index, low, boxes)
+        ]
+        if inside:
+            return min(inside, key=lambda region: region.volume).owner
         if low[2] > _FLOOR_HEIGHT:
             for piece in self._house.furniture:
                 x0, y0, x1, y1 = piece.footprint
@@ -139,15 +149,23 @@ class Readout:
                     return top_of(piece.id) if above else piece.id
         return FLOOR
 
+    def _may_hold(self, data: mujoco.MjData, index: int, low: Array, boxes: dict[int, Bounds]) -> bool:
+        """Whether what has its lowest point at ``low`` can be in a region: upright vessels hold what is above them."""
+        vessel = self._vessels.get(index)
+        if vessel is None:
+            return True
+        upright = data.site_xmat[self.regions[index].site][8] > _UPRIGHT
+        return bool(upright and low[2] > boxes[self.objects[vessel]][0][2])
+
     def _holding(self, data: mujoco.MjData, point: Array) -> NDArray[np.bool_]:
         """Which regions ``point`` is in."""
         rotation = data.site_xmat[self._region_sites].reshape(-1, 3, 3)
         local = np.einsum("nji,nj->ni", rotation, point - data.site_xpos[self._region_sites])
         return np.all(np.abs(local) <= self._region_half + _REGION_SLACK, axis=1)
 
-    def _object(self, data: mujoco.MjData, name: str, body: int, box: Bounds, held: str) -> ObjectState:
-        parent = GRIPPER if name == held else self._parent(data, *box)
-        return self._state(data, name, category_of(name), Kind.OBJECT, body, box, parent)
+    def _object(self, data: mujoco.MjData, name: str, body: int, boxes: dict[int, Bounds], held: str) -> ObjectState:
+        parent = GRIPPER if name == held else self._parent(data, name, boxes)
+        return self._state(data, name, category_of(name), Kind.OBJECT, body, boxes[body], parent)
 
     def _furniture(self, data: mujoco.MjData, boxes: dict[int, Bounds], running: Collection[str]) -> list[ObjectState]:
         things = []

@@ -100,3 +100,27 @@ def test_every_container_that_stands_has_a_roof_that_is_not_its_inside() -> None
         box = world.world_state()[piece.id]
         put(world, name, (*box.box_center[:2], box.box_center[2] + box.box_size[2] / 2 + 0.1))
         assert world.world_state()[name].parent == top_of(piece.id)
+
+
+def test_what_is_in_a_bowl(world: MujocoWorld) -> None:
+    x, y, z = world.world_state()["bowl_1"].box_center
+    put(world, "lemon_1", (x, y, z + 0.01))
+    state = world.world_state()
+    assert (state["lemon_1"].parent, state["bowl_1"].parent) == ("bowl_1", "kitchen_counter")
+    assert {"bowl_1", "lemon_1"} <= set(state.contents_of("kitchen_counter"))
+    assert state.contents_of("bowl_1") == ("lemon_1",)
+
+
+def test_nothing_is_in_a_bowl_that_has_turned_over(world: MujocoWorld) -> None:
+    x, y, z = world.world_state()["bowl_1"].box_center
+    world.data.joint("bowl_1").qpos[3:7] = (0, 1, 0, 0)
+    put(world, "lemon_1", (x, y, z + 0.01))
+    assert world.world_state()["lemon_1"].parent == "kitchen_counter"
+
+
+def test_of_two_nested_bowls_the_upper_one_is_in_the_lower_one() -> None:
+    world = MujocoWorld(load_house("house_2"))
+    x, y, z = world.world_state()["bowl_1"].box_center
+    put(world, "bowl_2", (x, y, z + 0.015))
+    state = world.world_state()
+    assert (state["bowl_2"].parent, state["bowl_1"].parent) == ("bowl_1", "kitchen_counter")

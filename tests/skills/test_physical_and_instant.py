@@ -70,3 +70,39 @@ def test_a_can_on_the_roof_of_a_closed_microwave_is_taken_and_does_not_go_in(fur
     assert take.physical[0] == CAN
     assert "microwave is closed" in refused.physical_error and "microwave is closed" in refused.instant_error
     assert refused.physical == take.physical == refused.instant
+
+
+BOWL, LEMON = "bowl_1", "lemon_1"
+
+
+def fill(world: MujocoWorld) -> None:
+    """Lay a lemon in the bowl."""
+    x, y, z = world.world_state()[BOWL].box_center
+    move_object(world, LEMON, (x, y, z + 0.05))
+    world.tick(100)
+    assert world.world_state()[LEMON].parent == BOWL
+
+
+def test_a_lemon_goes_into_a_bowl(worlds: TwoWorlds) -> None:
+    tries = [SkillTry("go_to", LEMON), SkillTry("pick", LEMON), SkillTry("go_to", BOWL), SkillTry("put", LEMON, BOWL)]
+    *_, put = worlds.follow(tries, lambda _world: None)
+    assert put.succeeded, put
+    assert put.physical == put.instant
+    assert put.physical[1][LEMON] == BOWL
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_full_bowl_takes_along_what_is_in_it(worlds: TwoWorlds, seed: int) -> None:
+    tries = [
+        SkillTry("go_to", BOWL),
+        SkillTry("pick", BOWL),
+        SkillTry("go_to", "brown_table"),
+        SkillTry("put", BOWL, "brown_table"),
+    ]
+    done = worlds.follow(tries, fill, seed)
+    for each in done:
+        assert each.succeeded, each
+        assert each.physical == each.instant
+        assert each.physical[1][LEMON] == BOWL
+    assert done[1].physical[0] == BOWL
+    assert done[-1].physical[1][BOWL] == "brown_table"

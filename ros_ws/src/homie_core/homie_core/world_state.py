@@ -16,6 +16,9 @@ GRIPPER = "gripper"
 FLOOR = "floor"
 """Parent of an object that lies on no furniture."""
 
+VESSELS = frozenset({"bowl"})
+"""Categories of objects that others can be put into, and that take these along."""
+
 _TOP = "/top"
 
 
@@ -63,6 +66,11 @@ class ObjectState:
         return self.kind is Kind.CONTAINER
 
     @property
+    def is_receptacle(self) -> bool:
+        """Whether things may be put on or in it."""
+        return self.kind in (Kind.FURNITURE, Kind.CONTAINER) or self.category in VESSELS
+
+    @property
     def is_open(self) -> bool:
         """Whether a container is open far enough to reach into it."""
         return self.open_fraction >= OPEN_THRESHOLD
@@ -103,6 +111,15 @@ class WorldState:
 
     def of_category(self, category: str) -> Iterator[ObjectState]:
         return (thing for thing in self.objects if thing.category == category)
+
+    def contents_of(self, id: str) -> tuple[str, ...]:
+        """Ids of the objects that are in or on ``id``, and in or on these."""
+        found: list[str] = []
+        owners = {id}
+        while owners:
+            owners = {thing.id for thing in self.objects if thing.kind is Kind.OBJECT and thing.parent in owners}
+            found += sorted(owners)
+        return tuple(found)
 
     def closed_container_of(self, id: str) -> ObjectState | None:
         """The closed container that ``id`` is or lies in, looking outwards, or None."""
