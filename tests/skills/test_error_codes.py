@@ -243,12 +243,15 @@ def test_the_base_runs_into_a_box_that_is_set_down_before_it(subtasks: PhysicalS
     assert_consistent(subtasks.world)
 
 
-def test_e2_without_background_information_the_fingers_tell_that_the_can_is_gone() -> None:
-    """Nobody looks at the world: neither for the verdict nor for the inventory."""
+@pytest.mark.parametrize(("name", "id"), [("green_can", CAN), ("blue_can", "master_chef_can_1")])
+def test_e2_without_background_information_the_fingers_tell_that_a_can_is_gone(name: str, id: str) -> None:
+    """Nobody looks at the world: neither for the verdict nor for the inventory. The blue can is nearly 9 cm wide."""
     blind = Checker(setting=Setting.NO_BACKGROUND_INFORMATION)
     subtasks = PhysicalSubtasks(DisturbedWorld(load_house("house_1")), blind)
-    take_can(subtasks)
-    with subtasks.disturbed(pull_down(CAN)):
+    goes_well(subtasks.run("Go to", name))
+    goes_well(subtasks.run("Pick", name))
+    assert subtasks.inventory == (name,)
+    with subtasks.disturbed(pull_down(id)):
         failure = subtasks.run("Go to", "sofa")
     assert "the fingers are shut on nothing" in failure.detail
     fails(subtasks, failure, ErrorCode.OBJECT_MISSING, "Unable to go to, and the object is missing")

@@ -24,9 +24,6 @@ TOUCH = 0.002
 _FLOOR_SUFFIX = "/floor"
 _KNEE = 0.4
 _FINGER_GAP = 0.002
-_SQUEEZE = 0.012
-"""Metres by which the fingers' servos are set closer than the object is wide, each."""
-
 _FOLDED = 0.02
 _HOLD_TICKS = 8
 _REST_TICKS = 60
@@ -192,7 +189,7 @@ class Editor:
         self.world.set_joint_positions(dict.fromkeys(fetch.GRIPPER_JOINTS, travel))
 
     def _close_fingers(self, object_id: str) -> None:
-        """Bring each finger to the object's surface, its servo a little further."""
+        """Bring each finger to the object's surface; its servo goes on, so that fingers which lose it close."""
         world = self.world
         solid = _solid_geoms(world.model, world.model.body(object_id).id)
         travel = world.joint_positions()
@@ -201,8 +198,8 @@ class Editor:
             for joint, geoms in self._fingers.items()
         }
         world.set_joint_positions(goal)
-        for joint, position in goal.items():
-            world.set_target(joint, max(0.0, position - _SQUEEZE))
+        for joint in goal:
+            world.set_target(joint, 0.0)
 
     def _gap(self, ours: NDArray[np.intp], theirs: NDArray[np.intp]) -> float:
         return min(
