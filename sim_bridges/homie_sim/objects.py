@@ -1,6 +1,7 @@
 """The catalogue of movable things: shape, size, mass, colour and printed label by canonical category.
 
-Sizes follow the YCB set where a gripper that opens 0.10 m can take them. A body's frame is the middle of its bounding
+Sizes follow the YCB set where a gripper that opens 0.10 m can take them; a storage box is too wide for it from every
+side. A body's frame is the middle of its bounding
 box, z up when it stands. Lengths in metres, masses in kilograms.
 """
 
@@ -295,6 +296,15 @@ _MODELS = (
     ObjectModel("bowl", (0.140, 0.140, 0.055), 0.18, _build_bowl, rolls=True, inside=_BOWL_INSIDE),
     ObjectModel("mug", (0.078, 0.105, 0.085), 0.15, _build_mug),
     ObjectModel("sponge", (0.100, 0.066, 0.028), 0.03, _build_sponge),
+    _carton(
+        "storage_box",
+        (0.190, 0.240, 0.160),
+        0.60,
+        "STORAGE",
+        (0.72, 0.56, 0.38),
+        (0.30, 0.20, 0.12),
+        (0.86, 0.74, 0.56),
+    ),
     ObjectModel("bleach_cleanser", (0.060, 0.090, 0.210), 0.40, _build_bleach),
 )
 

@@ -147,6 +147,25 @@ def pull_down(object_id: str, force: float = 1000.0) -> Push:
     return push
 
 
+def knock_out(object_id: str, force: float = 1000.0) -> Push:
+    """Something that knocks an object out of the hand, away from the robot and a little upwards, with some newtons.
+
+    Once it is out it falls.
+    """
+    out: list[str] = []
+
+    def push(world: MujocoWorld) -> None:
+        held = world.held == object_id
+        if not held and not out:
+            out.append(object_id)
+            world.data.joint(object_id).qvel[:] = 0.0
+        away = world.data.body(object_id).xpos[:2] - world.base_pose()[:2]
+        x, y = force * away / np.linalg.norm(away) if held else (0.0, 0.0)
+        world.data.xfrc_applied[world.model.body(object_id).id] = (x, y, 0.3 * np.hypot(x, y), 0.0, 0.0, 0.0)
+
+    return push
+
+
 def draw_away(object_id: str, distance: float = 0.12) -> Push:
     """Somebody who draws an object away from the robot, by ``distance`` metres, whenever the fingers are round it."""
 

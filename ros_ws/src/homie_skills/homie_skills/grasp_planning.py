@@ -88,12 +88,10 @@ def plan_grasp(
     ``steepest``: radians that the hand may point down.
 
     Raises:
-        NoGrasp: it is too large for the hand, or out of reach from all of them.
+        NoGrasp: it is out of reach from all of them.
     """
     scene = manipulator.scene
     options = grasps(scene.shapes(target), scene.pose(target))
-    if not options:
-        raise NoGrasp(f"{target} fits nowhere between the fingers (at most {100 * 0.09:.0f} cm)")
     options = [grasp for grasp in options if grasp.pitch <= steepest]
     parent = manipulator.state[target].parent or FLOOR
     support, shelf = owner_of(parent), in_shelf(manipulator, parent)

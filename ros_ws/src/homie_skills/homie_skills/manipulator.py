@@ -25,6 +25,7 @@ from homie_skills.robot import (
     Robot,
     SkillCancelled,
     SkillTimeout,
+    Stalled,
 )
 from homie_skills.time_parametrisation import SPEED_SHARE, round_corners, time_path
 
@@ -136,7 +137,8 @@ class Manipulator:
         joints = self.robot.joint_positions()
         present = [joints[name] for name in fetch.HEAD_JOINTS]
         if np.max(np.abs(np.subtract(angles, present))) > _SAME_LOOK:
-            self.robot.point_head(*angles)
+            with self._losing():
+                self.robot.point_head(*angles)
             self.refresh()
 
     # ---- trying ----------------------------------------------------------------------------------------------------
@@ -204,8 +206,18 @@ class Manipulator:
             path = round_corners(path, self.is_free)
         positions, times = time_path(path, speed_share)
         if len(times) > 1:
-            self.robot.follow_joint_trajectory(fetch.ARM_WITH_TORSO_JOINTS, positions, times)
+            with self._losing():
+                self.robot.follow_joint_trajectory(fetch.ARM_WITH_TORSO_JOINTS, positions, times)
         self.refresh()
+
+    @contextmanager
+    def _losing(self) -> Iterator[None]:
+        """Inside, a motion that was stopped because the object was lost raises ObjectLost."""
+        try:
+            yield
+        except Stalled:
+            self.refresh()
+            raise
 
     def move_to(self, goals: Sequence[FloatArray]) -> None:
         """Move to one of ``goals`` (8,) each, best first, round whatever is in the way.
@@ -334,7 +346,8 @@ class Manipulator:
             return
         self.stow()
         self.look_ahead()
-        self.robot.navigate_to(*pose)
+        with self._losing():
+            self.robot.navigate_to(*pose)
         self.refresh()
 
     def back_off(self, distance: float) -> None:
@@ -350,5 +363,6 @@ class Manipulator:
                     break
                 free += 1
         if free > 1:
-            self.robot.follow_path(poses[:free])
+            with self._losing():
+                self.robot.follow_path(poses[:free])
             self.refresh()
