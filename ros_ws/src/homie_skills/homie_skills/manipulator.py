@@ -35,6 +35,8 @@ RANDOM_SEEDS = 3
 VIA = (READY, FORWARD)
 QUICK_ITERATIONS = 1500
 BACK_OFF = 0.35
+GRIP_EFFORT = 25.0
+"""Newtons: enough to hold a kilogram by friction, and gentle on light things."""
 STANDING_TOLERANCE = (0.03, 0.05)
 """Metres and radians within which the base counts as standing where it should."""
 
@@ -212,10 +214,15 @@ class Manipulator:
 
     @contextmanager
     def _losing(self) -> Iterator[None]:
-        """Inside, a motion that was stopped because the object was lost raises ObjectLost."""
+        """Inside, a motion that was stopped because the object was lost raises ObjectLost.
+
+        The fingers, which close on what is left between them, find out.
+        """
         try:
             yield
         except Stalled:
+            if self.state.held:
+                self.close_hand(GRIP_EFFORT)
             self.refresh()
             raise
 
