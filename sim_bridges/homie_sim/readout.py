@@ -10,7 +10,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from homie_core.world_state import FLOOR, GRIPPER, Kind, ObjectState, WorldState
+from homie_core.world_state import FLOOR, GRIPPER, Kind, ObjectState, WorldState, top_of
 from homie_sim.house import House
 from homie_sim.objects import category_of
 
@@ -26,6 +26,8 @@ _CYLINDER, _CAPSULE = int(mujoco.mjtGeom.mjGEOM_CYLINDER), int(mujoco.mjtGeom.mj
 
 _FLOOR_HEIGHT = 0.04
 _REGION_SLACK = 0.02
+_UPRIGHT = 0.5
+"""Least cosine of the angle by which a vessel may lean and still hold what is in it."""
 
 Array = NDArray[np.float64]
 Bounds = tuple[Array, Array]
@@ -94,6 +96,14 @@ class Readout:
         self._bodies = {piece.id: model.body(piece.id).id for piece in house.furniture}
         geoms |= {body: _own_geoms(model, body) for body in self._bodies.values()}
         self._boxes = _Boxes(model, geoms)
+        self._vessels = {
+            index: region.owner for index, region in enumerate(self.regions) if region.owner in self.objects
+        }
+        self._roofs = {
+            piece.id: house.footing.height(*piece.at) + piece.height
+            for piece in house.furniture
+            if piece.id in self.containers
+        }
         self._region_half = np.array([region.half for region in self.regions])
         self._region_sites = np.array([region.site for region in self.regions])
         self._rooms = [self._room(room.id) for room in house.rooms]  # they stay as they are
@@ -129,24 +139,28 @@ class Readout:
         middles = np.array([(low + high) / 2 for low, high in (boxes[body] for body in self.objects.values())])
         things = []
         for (name, body), inside in zip(self.objects.items(), self._holding(data, middles.reshape(-1, 3)), strict=True):
-            parent = GRIPPER if name == held else self._parent(inside, *boxes[body])
+            parent = GRIPPER if name == held else self._parent(data, inside, body, boxes)
             things.append(self._state(data, name, category_of(name), Kind.OBJECT, body, boxes[body], parent))
         return things
 
-    def _parent(self, inside: NDArray[np.bool_], low: Array, high: Array) -> str:
-        """Id of the furniture or container that a thing with this box is in or on, or ``floor``.
+    def _parent(self, data: mujoco.MjData, inside: NDArray[np.bool_], body: int, boxes: dict[int, Bounds]) -> str:
+        """What an object is in or on, as `ObjectState.parent` has it.
 
         ``inside`` says which regions its middle is in.
         """
-        holding = np.flatnonzero(inside)
-        if len(holding):
-            return min((self.regions[index] for index in holding), key=lambda region: region.volume).owner
+        low, high = boxes[body]
+        holding = [
+            self.regions[index] for index in np.flatnonzero(inside).tolist() if self._may_hold(data, index, low, boxes)
+        ]
+        if holding:
+            return min(holding, key=lambda region: region.volume).owner
         if low[2] > _FLOOR_HEIGHT:
             middle = (low + high) / 2
             for piece in self._house.furniture:
                 x0, y0, x1, y1 = piece.footprint
                 if x0 <= middle[0] <= x1 and y0 <= middle[1] <= y1:
-                    return piece.id
+                    above = low[2] > self._roofs.get(piece.id, math.inf) - _REGION_SLACK
+                    return top_of(piece.id) if above else piece.id
         return FLOOR
 
     def _holding(self, data: mujoco.MjData, points: Array) -> NDArray[np.bool_]:
@@ -155,6 +169,14 @@ class Readout:
         offsets = points[:, None, :] - data.site_xpos[self._region_sites]
         local = np.einsum("rji,nrj->nri", rotation, offsets)
         return np.all(np.abs(local) <= self._region_half + _REGION_SLACK, axis=2)
+
+    def _may_hold(self, data: mujoco.MjData, index: int, low: Array, boxes: dict[int, Bounds]) -> bool:
+        """Whether what has its lowest point at ``low`` can be in a region: upright vessels hold what is above them."""
+        vessel = self._vessels.get(index)
+        if vessel is None:
+            return True
+        upright = data.site_xmat[self.regions[index].site][8] > _UPRIGHT
+        return bool(upright and low[2] > boxes[self.objects[vessel]][0][2])
 
     def _furniture(self, data: mujoco.MjData, boxes: dict[int, Bounds], running: Collection[str]) -> list[ObjectState]:
         things = []
