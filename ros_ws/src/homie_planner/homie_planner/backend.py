@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
 import numpy as np
@@ -110,6 +110,14 @@ class PlanRequest:
         """Everything that is asked, as the episode's record shows it; pictures are left out."""
         texts = [self.system, *(turn.text for turn in self.turns)]
         return "\n".join(texts)
+
+    def without_views(self) -> PlanRequest:
+        """The same request for a model that looks at no pictures."""
+        examples = tuple(replace(turn, views=()) for turn in self.examples)
+        return replace(self, views=(), examples=examples)
+
+
+NO_PICTURES_NOTE = "the model looks at no pictures; instruction.observation=text tells it what is around"
 
 
 @dataclass(frozen=True, slots=True)
