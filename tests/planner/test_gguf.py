@@ -32,9 +32,8 @@ from support.toy_house import ToyWorld
 pytest.importorskip("xllamacpp")
 
 REQUEST = PlanRequest(task="tidy up", system="You tidy up.", prompt="What is next?", seed=7)
-LONG = {"json_schema": False, "max_tokens": 8000}
-"""A reply that takes minutes."""
-STORY = replace(REQUEST, prompt="Count from 1 to 5000, one number a line.")
+LONG = replace(REQUEST, prompt="word " * 6000)
+"""It takes the model many seconds to read this."""
 
 
 def planner(model: str = "smollm2", **options: Any) -> Backend:
@@ -98,11 +97,11 @@ def test_a_reply_that_is_cut_off_says_so(loaded: Any) -> None:
 
 
 def test_the_deadline_stops_the_model_and_the_next_episode_has_another(loaded: Any) -> None:
-    backend = loaded(**LONG)
+    backend = loaded()
     first = pid(backend)
     started = time.monotonic()
     with pytest.raises(PlannerTimeout, match=r"no reply within 1\.0 s"):
-        backend.plan(STORY, Deadline.after(1.0))
+        backend.plan(LONG, Deadline.after(1.0))
     assert time.monotonic() - started < 5
     assert not Path(f"/proc/{first}").exists()
     backend.reset()
@@ -110,13 +109,13 @@ def test_the_deadline_stops_the_model_and_the_next_episode_has_another(loaded: A
 
 
 def test_a_cancelled_episode_stops_the_model(loaded: Any) -> None:
-    backend = loaded(**LONG)
+    backend = loaded()
     first = pid(backend)
     deadline = Deadline.after(100)
     timer = threading.Timer(0.5, deadline.cancelled.set)
     timer.start()
     with pytest.raises(PlannerCancelled):
-        backend.plan(STORY, deadline)
+        backend.plan(LONG, deadline)
     timer.join()
     assert deadline.remaining > 50
     assert not Path(f"/proc/{first}").exists()
@@ -140,11 +139,11 @@ def test_the_model_stays_from_episode_to_episode_and_goes_with_close(loaded: Any
 
 
 def test_a_process_that_dies_is_a_planner_error(loaded: Any) -> None:
-    backend = loaded(**LONG)
+    backend = loaded()
     timer = threading.Timer(0.5, os.kill, (pid(backend), signal.SIGKILL))
     timer.start()
     with pytest.raises(PlannerError, match="the process of the model ended with code -9"):
-        backend.plan(STORY, Deadline.after(100))
+        backend.plan(LONG, Deadline.after(100))
     timer.join()
 
 
