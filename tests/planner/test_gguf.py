@@ -189,7 +189,7 @@ def test_a_wrong_file_is_one_line_before_anything_starts(tmp_path: Path) -> None
 def test_a_broken_file_is_one_line_with_the_cause(tmp_path: Path) -> None:
     broken = tmp_path / "broken.gguf"
     broken.write_bytes(b"GGUF" + bytes(range(200)))
-    with pytest.raises(PlannerError, match=r"broken\.gguf cannot be loaded: ") as error:
+    with pytest.raises(PlannerError, match=r"broken\.gguf cannot be loaded: .*gguf") as error:
         planner(str(broken)).reset()
     assert "\n" not in str(error.value)
 

