@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from jinja2 import TemplateError
 from PIL import Image
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -181,8 +182,6 @@ def _by_template(loaded: _Loaded, system: str, turns: Sequence[Turn]) -> str:
 
 
 def _has_system_role(loaded: _Loaded, parts: bool) -> bool:
-    from jinja2.exceptions import TemplateError
-
     messages = [_message("system", _MARK, 0, parts), _message("user", "", 0, parts)]
     try:
         return _MARK in loaded.processor.apply_chat_template(messages, tokenize=False)
