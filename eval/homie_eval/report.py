@@ -22,12 +22,12 @@ from homie_core.errors import ErrorCode
 from homie_eval.bag import EPISODE_INFO, Bag, BagError, Record
 from homie_eval.emmoe.metrics import METRICS, EpisodeScore
 from homie_eval.floor import Floor, FloorMap, Way, read_floors
-from homie_eval.images import ImageError, from_compressed, from_image, to_jpeg
+from homie_eval.images import ImageError, from_compressed, to_jpeg
+from homie_eval.observations import episode_views
 from homie_eval.score import ScoredEpisode, format_errors, format_outcome, format_value, score_bag
 from homie_eval.video import THIRD_PERSON, VIDEOS
 
 REPORT = "report.html"
-OBSERVATION = "observation"
 TOP_DOWN = "top_down/image_raw/compressed"
 
 _SCENE_TITLES = {TOP_DOWN: "From above", THIRD_PERSON: "Third person"}
@@ -111,29 +111,11 @@ def render(episodes: Sequence[ReportEpisode], videos: Sequence[str] = (), proble
 
 
 def _views(bag: Bag) -> dict[str, list[Views]]:
-    """The views of each episode in the order of decisions. One observation comes before each decision."""
-    current: dict[str, str] = {}
+    """The views of each episode in the order of decisions."""
     found: dict[str, list[Views]] = {}
-    for record in bag.records(EPISODE_INFO, OBSERVATION):
-        if record.topic.ends_with(EPISODE_INFO):
-            with contextlib.suppress(BagError):  # then the episode is not in the report either
-                current[record.topic.namespace(EPISODE_INFO)] = record.decode().episode_id
-            continue
-        namespace = record.topic.namespace(OBSERVATION)
-        if namespace in current:
-            found.setdefault(current[namespace], []).append(dict(_encoded(record)))
+    for episode_id, views in episode_views(bag):
+        found.setdefault(episode_id, []).append({name: to_jpeg(picture) for name, picture in views.items()})
     return found
-
-
-def _encoded(observation: Record) -> Iterator[tuple[str, bytes]]:
-    """The views of one observation that can be read."""
-    try:
-        message = observation.decode()
-    except BagError:
-        return
-    for name, image in zip(message.view_names, message.views, strict=False):
-        with contextlib.suppress(ImageError):
-            yield name, to_jpeg(from_image(image))
 
 
 def _scenes(bag: Bag) -> dict[str, Views]:

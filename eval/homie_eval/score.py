@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +12,12 @@ from homie_eval.bag import read_bag
 from homie_eval.emmoe.metrics import EpisodeScore, Summary, Value, aggregate, score_episode
 from homie_eval.emmoe.tasks import Task, TaskError, from_json, load_task
 from homie_eval.trajectory import Trajectory
+
+
+def agrees(score: EpisodeScore, live: Mapping[str, float]) -> bool:
+    """Whether the live referee's numbers are those of ``score``, to the last digit."""
+    here = {name: value.number for name, value in score.values.items()}
+    return here.keys() == live.keys() and all(_same(here[name], live[name]) for name in here)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +32,7 @@ class ScoredEpisode:
     @property
     def agrees(self) -> bool | None:
         """Whether the live referee gave the same numbers; None if it gave none. Not defined equals not defined."""
-        if self.live is None:
-            return None
-        here = {name: value.number for name, value in self.score.values.items()}
-        return here.keys() == self.live.keys() and all(_same(here[name], self.live[name]) for name in here)
+        return None if self.live is None else agrees(self.score, self.live)
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,13 @@ def homie() -> None:
     "--skills", default="m3", show_default=True, help="Physical skills, or oracle: instant, by the simulator."
 )
 @click.option(
+    "--server",
+    "servers",
+    multiple=True,
+    metavar="MODEL=NAME",
+    help="Your own skill server, skills/NAME/execute, for a model, e.g. RT-1-X=my_server; may be repeated.",
+)
+@click.option(
     "--success-rates",
     default="",
     help="Chance of each try of an instant skill: go_to=0.9,pick=0.5, or table_4 (paper).",
@@ -82,18 +89,123 @@ def demo(processes: bool, attach: bool, runs: Path, **values: object) -> None:
     raise click.exceptions.Exit(code)
 
 
-@homie.command()
-@click.argument("bags", nargs=-1, required=True, type=BAG)
-def score(bags: tuple[Path, ...]) -> None:
-    """Score recorded bags; no ROS is needed."""
-    from homie_eval.bag import BagError
-    from homie_eval.score import format_bag, score_bag
+@homie.command("eval")
+@click.argument("suite", default="")
+@click.option("--planner", "planners", multiple=True, metavar="[LABEL=]PLANNER", help="May be repeated.")
+@click.option("--planner-option", "planner_options", multiple=True, metavar="NAME=VALUE", help="For every planner.")
+@click.option("--tasks", help="all, train, test, or numbers and ranges such as 1-10,84.  [default: all]")
+@click.option("--trials", help="Trials of each task, each with its own seed.  [default: 3]")
+@click.option("--seed", help="Seed of the whole run.  [default: 0]")
+@click.option("--setting", help="background_information or no_background_information.")
+@click.option("--skills", help="m3 (physical) or oracle (instant).  [default: m3]")
+@click.option("--success-rates", help="Chance of each try of an instant skill: go_to=0.9,pick=0.5, or table_4.")
+@click.option("--views", help="needed or always.  [default: needed]")
+@click.option("--max-steps", help="Steps after which an episode stops.  [default: 20]")
+@click.option("--video-fps", help="Video pictures per simulated second.  [default: 0]")
+@click.option("--shard", help="The part of the run that this machine does, e.g. 2/5.")
+@click.option("--workers", type=click.IntRange(1, 256), default=2, show_default=True, help="Processes side by side.")
+@click.option("--tries", type=click.IntRange(1, 100), default=3, show_default=True, help="Of an episode that breaks.")
+@click.option(
+    "--worker-memory", type=click.IntRange(200), default=2000, show_default=True, help="Megabytes; then it is replaced."
+)
+@click.option("--name", default="", help="Of the new folder; by default the time and the suite.")
+@click.option("--runs", type=BAG, default=Path("runs"), show_default=True, help="Gets the new folder.")
+@click.option("--resume", type=BAG, help="Folder of a run to go on with, as it was begun.")
+@click.option("--retry-failed", is_flag=True, help="With --resume: try the failed episodes again.")
+def evaluate(
+    workers: int,
+    tries: int,
+    worker_memory: int,
+    name: str,
+    runs: Path,
+    resume: Path | None,
+    retry_failed: bool,
+    **values: object,
+) -> None:
+    """Run a suite (emmoe) with one planner or several, and score it."""
+    from rich.console import Console
 
-    for bag in bags:
-        try:
-            click.echo(format_bag(score_bag(bag)))
-        except BagError as error:
-            raise click.UsageError(str(error)) from error
+    from homie_bringup.evaluation_command import EvaluationOptions, run_evaluation
+    from homie_bringup.settings import SettingsError
+
+    given = {key: value for key, value in values.items() if value not in (None, (), "")}
+    options = EvaluationOptions(workers, tries, worker_memory, name, runs, resume, retry_failed)
+    try:
+        code = run_evaluation(options, given, Console())
+    except SettingsError as error:
+        raise click.UsageError(str(error)) from error
+    raise click.exceptions.Exit(code)
+
+
+@homie.command()
+@click.argument("form", metavar="FORMAT", type=click.Choice(["emmoe100", "sft", "dpo"]))
+@click.argument("source", type=BAG)
+@click.argument("target", type=BAG)
+@click.option("--successful", is_flag=True, help="Only episodes with TP = 100 %.")
+@click.option("--rewriter", default="", metavar="PLANNER", help="Model that writes texts anew, e.g. openai:gpt-4o.")
+@click.option("--rewriter-option", "rewriter_options", multiple=True, metavar="NAME=VALUE", help="For the rewriter.")
+@click.option("--variants", type=click.IntRange(0, 20), default=3, show_default=True, help="Rewritings of each text.")
+def export(
+    form: str,
+    source: Path,
+    target: Path,
+    successful: bool,
+    rewriter: str,
+    rewriter_options: tuple[str, ...],
+    variants: int,
+) -> None:
+    """Write a run, a bag or an EMMOE-100 folder as emmoe100, sft or dpo into the new folder TARGET."""
+    from rich.console import Console
+
+    from homie_bringup.export_command import run_export
+    from homie_bringup.settings import SettingsError
+
+    try:
+        run_export(
+            form,
+            source,
+            target,
+            Console(),
+            successful=successful,
+            rewriter=rewriter,
+            rewriter_options=rewriter_options,
+            variants=variants,
+        )
+    except SettingsError as error:
+        raise click.UsageError(str(error)) from error
+
+
+@homie.command()
+@click.argument("target", type=BAG)
+@click.argument("shards", nargs=-1, required=True, type=BAG)
+@click.option("--unfinished", is_flag=True, help="Take shards that are not finished; go on with the result.")
+def merge(target: Path, shards: tuple[Path, ...], unfinished: bool) -> None:
+    """Make one run of all shards of a run, in the new folder TARGET."""
+    from rich.console import Console
+
+    from homie_bringup.merge_command import run_merge
+    from homie_bringup.settings import SettingsError
+
+    try:
+        run_merge(target, shards, Console(), unfinished=unfinished)
+    except SettingsError as error:
+        raise click.UsageError(str(error)) from error
+
+
+@homie.command()
+@click.argument("paths", nargs=-1, required=True, type=BAG)
+@click.option("--as-published", is_flag=True, help="Of runs: also as the published notebooks count.")
+def score(paths: tuple[Path, ...], as_published: bool) -> None:
+    """Score bags and run folders; no ROS is needed."""
+    from rich.console import Console
+
+    from homie_bringup.score_command import ScoreError, run_score
+
+    try:
+        for path in paths:
+            run_score(path, Console(), as_published=as_published)
+    except ScoreError as error:
+        raise click.UsageError(str(error)) from error
 
 
 @homie.command()

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import signal
 import threading
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from types import FrameType
 
-from homie_msgs.action import RunTask
 from rich.console import Console
 
 from homie_bringup.composition import Composition
@@ -23,7 +18,9 @@ from homie_bringup.pages import write_pages
 from homie_bringup.processes import Processes
 from homie_bringup.run_folder import RunFolder, new_run_folder
 from homie_bringup.settings import Run
+from homie_bringup.stopping import stop_on_signals
 from homie_bringup.table import StepTable
+from homie_bringup.task_goal import task_goal
 from homie_core.episode import EpisodeResult, Outcome
 from homie_eval.score import BagScore, format_bag, score_bag
 from homie_ros.errors import InfrastructureError
@@ -61,7 +58,7 @@ class RunningElsewhere:
 def run_demo(run: Run, layout: Layout, runs: Path, console: Console) -> int:
     """Run one episode and leave a run folder below ``runs``. Returns the exit code."""
     folder = new_run_folder(runs, run.task.id, run.settings.seed, datetime.now().astimezone())
-    with run_domain() as domain, _ctrl_c() as stop:
+    with run_domain() as domain, stop_on_signals() as stop:
         try:
             result = _episode(run, layout, folder, domain, console, stop)
         except InfrastructureError as error:
@@ -84,7 +81,8 @@ def _episode(
         client = host.add(EpisodeClientNode, graph=graph, use_global_arguments=False)
         client.wait_ready(stop)
         with StepTable(console, title) as table:
-            return client.run(_goal(run, layout, folder), folder.bag, table.add, stop)
+            goal = task_goal(run, f"{folder.path.name}_trial{run.settings.trial}", layout.value)
+            return client.run(goal, folder.bag, table.add, stop)
 
 
 def _start(
@@ -97,45 +95,6 @@ def _start(
             return Processes(specs, domain, folder.log)
         case Layout.ATTACH:
             return RunningElsewhere()
-
-
-def _goal(run: Run, layout: Layout, folder: RunFolder) -> RunTask.Goal:
-    task = run.task
-    return RunTask.Goal(
-        episode_id=f"{folder.path.name}_trial{run.settings.trial}",
-        benchmark="emmoe",
-        task_id=task.id,
-        instruction=task.instruction,
-        scene=run.house,
-        seed=run.settings.seed,
-        trial=run.settings.trial,
-        max_steps=run.settings.max_steps,
-        placements_json=task.placements_json,
-        task_json=task.model_dump_json(),
-        configuration_json=json.dumps(
-            {**run.settings.model_dump(), "planner": run.planner.model_dump(mode="json"), "layout": layout.value}
-        ),
-    )
-
-
-@contextmanager
-def _ctrl_c() -> Iterator[threading.Event]:
-    """The first Ctrl-C (or SIGTERM) asks the episode to stop, the second ends the program at once."""
-    stop = threading.Event()
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-
-    def on_signal(number: int, frame: FrameType | None) -> None:
-        stop.set()
-        for name, handler in before.items():
-            signal.signal(name, handler)
-
-    for number in before:
-        signal.signal(number, on_signal)
-    try:
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _conclude(run: Run, folder: RunFolder, result: EpisodeResult, console: Console) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -23,6 +22,7 @@ from homie_ros import qos
 from homie_ros.conversions import episode_result_to_msg
 from homie_ros.errors import InfrastructureError, PeerLost
 from homie_ros.homie_node import HomieNode
+from homie_ros.memory import give_back
 from homie_ros.waiting import call_service, require_success, send_goal, wait_until
 
 START_SECONDS = 60.0
@@ -62,9 +62,7 @@ class EpisodeClientNode(HomieNode):
             "the planner (run_task)": self._run_task.server_is_ready,
         }
         self._results = self.create_publisher(EpisodeResultMsg, "episode/result", qos.events())
-        self._steps: dict[str, dict[int, Step]] = defaultdict(dict)
-        self._scored: set[str] = set()
-        self._on_step: Callable[[Step], None] = _ignore
+        self._heard: _Heard | None = None
         self.create_subscription(StepRecord, "episode/step", self._take_step, qos.events())
         self.create_subscription(ScoreMsg, "referee/emmoe/score", self._take_score, qos.events())
 
@@ -90,19 +88,20 @@ class EpisodeClientNode(HomieNode):
         )
         call = call_service(self._start_recording, request, RECORDER_SECONDS + 5.0, "the recorder to start")
         require_success(call, "starting the recorder")
-        self._on_step = on_step
+        heard = self._heard = _Heard(goal.episode_id, on_step)
         try:
-            result = self._run_goal(goal, stop)
-            self._wait_for_the_last_word(goal.episode_id, result.steps)
+            result = self._run_goal(goal, heard, stop)
+            self._wait_for_the_last_word(heard, result.steps)
         finally:
-            self._on_step = _ignore
+            self._heard = None
             stopped = call_service(
                 self._stop_recording, StopRecording.Request(), RECORDER_SECONDS, "the recorder to stop"
             )
         require_success(stopped, "stopping the recorder")
+        give_back()  # of all nodes, where they run in this process
         return result
 
-    def _run_goal(self, goal: RunTask.Goal, stop: threading.Event) -> EpisodeResult:
+    def _run_goal(self, goal: RunTask.Goal, heard: _Heard, stop: threading.Event) -> EpisodeResult:
         began = time.monotonic()
         try:
             outcome = send_goal(
@@ -115,37 +114,35 @@ class EpisodeClientNode(HomieNode):
         except InfrastructureError as error:
             result = EpisodeResult(
                 Outcome.INFRASTRUCTURE_FAILURE,
-                steps=len(self._steps[goal.episode_id]),
+                steps=len(heard.steps),
                 cause=self._graph.failure() or str(error),
                 wall_seconds=time.monotonic() - began,
             )
             # The planner cannot say it any more, and the bag must tell how the episode stopped.
-            self._results.publish(episode_result_to_msg(result, goal.episode_id, stamp=self._last_stamp(goal)))
+            self._results.publish(episode_result_to_msg(result, goal.episode_id, stamp=heard.last_stamp))
             return result
         return episode_result_from_msg(outcome.result.result)
 
-    def _last_stamp(self, goal: RunTask.Goal) -> int:
-        return max((step.stamp for step in self._steps[goal.episode_id].values()), default=0)
-
-    def _wait_for_the_last_word(self, episode_id: str, steps: int) -> None:
+    def _wait_for_the_last_word(self, heard: _Heard, steps: int) -> None:
         """Every step should have been shown, and the bag should hold the referee's final score.
 
         A referee that is silent fails no episode: the score can be had from the bag.
         """
         try:
-            wait_until(lambda: len(self._steps[episode_id]) >= steps, STEP_SECONDS, "the last steps")
-            wait_until(lambda: episode_id in self._scored, SCORE_SECONDS, "the referee's final score")
+            wait_until(lambda: len(heard.steps) >= steps, STEP_SECONDS, "the last steps")
+            wait_until(lambda: heard.scored, SCORE_SECONDS, "the referee's final score")
         except InfrastructureError as error:
             self.get_logger().warning(str(error))
 
     def _take_step(self, message: StepRecord) -> None:
-        step = step_from_msg(message)
-        self._steps[message.episode_id][step.index] = step
-        self._on_step(step)
+        heard = self._heard
+        if heard is not None and message.episode_id == heard.episode_id:
+            heard.take(step_from_msg(message))
 
     def _take_score(self, message: ScoreMsg) -> None:
-        if message.final:
-            self._scored.add(message.episode_id)
+        heard = self._heard
+        if heard is not None and message.episode_id == heard.episode_id:
+            heard.scored |= message.final
 
     def _graph_has(self, is_ready: Callable[[], bool]) -> bool:
         failure = self._graph.failure()
@@ -154,5 +151,21 @@ class EpisodeClientNode(HomieNode):
         return is_ready()
 
 
-def _ignore(step: Step) -> None:
-    """What is done with steps while no episode of ours runs."""
+class _Heard:
+    """What came so far of the episode that runs; of others nothing is kept."""
+
+    def __init__(self, episode_id: str, on_step: Callable[[Step], None]) -> None:
+        self.episode_id = episode_id
+        self.steps: dict[int, Step] = {}
+        self.scored = False
+        self._on_step = on_step
+
+    @property
+    def last_stamp(self) -> int:
+        """Of the newest step, in nanoseconds; 0 before the first one."""
+        return max((step.stamp for step in self.steps.values()), default=0)
+
+    def take(self, step: Step) -> None:
+        """Keep a step and show it."""
+        self.steps[step.index] = step
+        self._on_step(step)

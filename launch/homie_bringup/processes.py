@@ -58,7 +58,7 @@ class Processes:
     def _start(self, spec: NodeSpec) -> subprocess.Popen[bytes]:
         parameters = self._log / f"{spec.name}.yaml"
         parameters.write_text(yaml.safe_dump({spec.name: {"ros__parameters": spec.parameters}}), encoding="utf-8")
-        command = [*_dying_with_parent(), str(program(spec)), "--ros-args", "-r", f"__node:={spec.name}"]
+        command = [*dying_with_parent(), str(program(spec)), "--ros-args", "-r", f"__node:={spec.name}"]
         if spec.parameters:
             command += ["--params-file", str(parameters)]
         with (self._log / f"{spec.name}.log").open("wb") as output:
@@ -106,7 +106,7 @@ def _end(children: Sequence[subprocess.Popen[bytes]]) -> None:
             child.wait()
 
 
-def _dying_with_parent() -> list[str]:
+def dying_with_parent() -> list[str]:
     """The command prefix with which a node whose parent was killed gets SIGTERM instead of living on (Linux)."""
     setpriv = shutil.which("setpriv")
     return [setpriv, "--pdeathsig", "TERM", "--"] if setpriv else []

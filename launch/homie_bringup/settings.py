@@ -8,13 +8,17 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from homie_core.episode import STEP_LIMIT, Setting
+from homie_core.vocabulary import EMMOE
 from homie_eval.emmoe.tasks import Task, TaskError, load_task
 from homie_planner.backend import PlannerError
 from homie_planner.config import PlannerConfig, read_config
+from homie_planner.instruction import ObservationKind
 from homie_planner.registry import make_planner
+from homie_planner.retrieval import find_bags
 from homie_sim.house import HouseError, load_house
 from homie_sim.house_files import house_names
 from homie_sim.native.success_rates import SuccessRates
+from homie_skills.executor import read_server
 
 Skills = Literal["m3", "oracle"]
 """Who carries out subtasks: the physical skills, or the simulator itself, without motion."""
@@ -40,6 +44,9 @@ class Settings(BaseModel):
     )
     setting: Setting = Field(Setting.BACKGROUND_INFORMATION, description="What the monitor and the skills may know")
     skills: Skills = Field("m3", description="Physical skills (m3), or instant ones by the simulator (oracle)")
+    servers: tuple[str, ...] = Field(
+        (), description="Your own skill servers, MODEL=server, e.g. RT-1-X=my_server for skills/my_server/execute"
+    )
     success_rates: str = Field(
         "", description="Chance of each try of an instant skill, e.g. go_to=0.9,pick=0.5, or table_4; 1 if not given"
     )
@@ -55,11 +62,20 @@ class Settings(BaseModel):
             raise ValueError("success_rates are for skills oracle; physical skills succeed or fail by themselves")
         return self
 
-    @field_validator("planner_options", mode="before")
+    @field_validator("planner_options", "servers", mode="before")
     @classmethod
     def _separate(cls, value: object) -> object:
-        """A launch argument is one text: its options are separated by blanks."""
+        """A launch argument is one text: several values are separated by blanks."""
         return tuple(value.split()) if isinstance(value, str) else value
+
+    @field_validator("servers")
+    @classmethod
+    def _are_servers(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        models = [read_server(text)[0] for text in value]
+        twice = sorted({model for model in models if models.count(model) > 1})
+        if twice:
+            raise ValueError(f"model {twice[0]} has more than one server")
+        return value
 
     @field_validator("success_rates")
     @classmethod
@@ -69,7 +85,7 @@ class Settings(BaseModel):
 
 
 class Run(BaseModel):
-    """Checked settings and what they name. ``looks``: whether the planner looks at pictures."""
+    """Checked settings and what they name. ``looks``: whether the planner is shown pictures, and looks at them."""
 
     model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
 
@@ -82,6 +98,21 @@ class Run(BaseModel):
     def views(self) -> bool:
         """Whether observations hold pictures."""
         return self.looks or self.settings.views == "always"
+
+    @property
+    def describes(self) -> bool:
+        """Whether observations hold a text about what is seen."""
+        return self.planner.instruction.observation is ObservationKind.TEXT
+
+    @property
+    def servers(self) -> dict[str, str]:
+        """The skill server of each model.
+
+        Where the user has none, the skills of the run stand in: NoMaD, PixNav, octo and RT-1-X are not shipped. The
+        setting without background information is then about what monitor and checks may know, not about those models.
+        """
+        stand_ins = dict.fromkeys(EMMOE.models, self.settings.skills)
+        return {**stand_ins, **dict(map(read_server, self.settings.servers))}
 
     @property
     def house(self) -> str:
@@ -97,13 +128,28 @@ def check(**values: object) -> Run:
     try:
         settings = Settings.model_validate(values)
     except ValidationError as error:
-        raise SettingsError(_one_line(error)) from error
+        raise SettingsError(one_line(error)) from error
     try:
         task = load_task(settings.task)
-        planner = read_config(settings.planner, settings.planner_options)
-        looks = make_planner(planner).capabilities.images
-    except (TaskError, PlannerError) as error:
+    except TaskError as error:
         raise SettingsError(str(error)) from error
+    return run_of(settings, task)
+
+
+def run_of(settings: Settings, task: Task) -> Run:
+    """The run of ``task`` with ``settings``, whatever task those name.
+
+    Raises:
+        SettingsError: the house or the planner does not exist, or the planner's configuration is wrong.
+    """
+    try:
+        planner = read_config(settings.planner, settings.planner_options)
+        images = make_planner(planner).capabilities.images
+        if planner.instruction.retrieve:
+            find_bags(Path(planner.instruction.memory))
+    except PlannerError as error:
+        raise SettingsError(str(error)) from error
+    looks = images and planner.instruction.observation is ObservationKind.IMAGES
     run = Run(settings=settings, task=task, planner=planner, looks=looks)
     known = house_names()
     if run.house in known:
@@ -117,7 +163,8 @@ def check(**values: object) -> Run:
     return run
 
 
-def _one_line(error: ValidationError) -> str:
+def one_line(error: ValidationError) -> str:
+    """The first fault: the field, the value, what is allowed."""
     first = error.errors()[0]
     message = first["msg"].removeprefix("Value error, ")
     field = ".".join(str(part) for part in first["loc"])

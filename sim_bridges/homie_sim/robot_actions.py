@@ -169,7 +169,8 @@ class RobotActions:
 
         def feedback(world: MujocoWorld) -> Any:
             x, y, _ = world.base_pose()
-            away = float(np.hypot(poses[-1, 0] - x, poses[-1, 1] - y))
+            end_x, end_y, _ = poses[-1] if len(poses) else world.base_pose()  # an empty path is refused in a moment
+            away = float(np.hypot(end_x - x, end_y - y))
             return FollowPath.Feedback(distance_to_goal=away, speed=abs(world.base_velocity()[0]))
 
         outcome = self._run(goal, FollowPathCommand(poses), feedback)

@@ -246,6 +246,14 @@ def test_watch_reports_a_loss_once() -> None:
     assert (fault.code, fault.phase) == (ErrorCode.OBJECT_MISSING, Phase.DURING)
     assert fault.detail == f"{CAN} left the hand by 2.50 s"
     assert watch.see(lost) is None
+    assert watch.is_over
+
+
+def test_watch_is_over_before_it_begins_where_nothing_can_be_lost() -> None:
+    go = Subtask("Go to", "sofa", model="M3")
+    assert not Watch(go, CARRYING).is_over
+    assert Watch(go, AT_TABLE).is_over
+    assert Watch(PUT_CAN, CARRYING_TO_OPEN).is_over
 
 
 def test_watch_overlooks_states_from_before_and_skills_that_change_the_hand() -> None:

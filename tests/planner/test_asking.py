@@ -46,7 +46,8 @@ def test_a_readable_reply_is_asked_for_once() -> None:
     found = answer(model)
     assert isinstance(found.decision, Decision)
     assert found.decision.subtask.brackets() == "[Pick, mug]"
-    assert (found.prompt, found.raw_output, found.note) == ("SYSTEM\nPROMPT", READABLE, "1 retry: 429")
+    assert found.prompt == "[system]\nSYSTEM\n[user]\nPROMPT"
+    assert (found.raw_output, found.note) == (READABLE, "1 retry: 429")
     assert (found.tokens_in, found.tokens_out, found.requests) == (10, 4, 2)
     assert model.requests == [REQUEST]
 
@@ -59,7 +60,7 @@ def test_an_unreadable_reply_is_repaired_once_with_its_fault_shown() -> None:
     assert bad == Turn("assistant", "Hm.")
     assert fault.role == "user" and "the reply names no subtask" in fault.text
     assert model.requests[1].turns == (Turn("user", "PROMPT"), bad, fault)
-    assert found.prompt == f"SYSTEM\nPROMPT\nHm.\n{fault.text}"
+    assert found.prompt == f"[system]\nSYSTEM\n[user]\nPROMPT\n[assistant]\nHm.\n[user]\n{fault.text}"
     assert found.raw_output == READABLE
     assert found.note == "asked again, because the reply names no subtask"
     assert (found.tokens_in, found.tokens_out, found.requests) == (30, 5, 2)

@@ -3,7 +3,10 @@
 import base64
 import json
 import logging
+import os
 import random
+import subprocess
+import sys
 import threading
 import time
 from dataclasses import dataclass
@@ -30,6 +33,7 @@ from homie_planner.backend import (
 )
 from homie_planner.backends.openai_endpoint import DEFAULT_BASE_URL, OpenAiEndpoint, Options, make
 from homie_planner.config import ConfigError, PlannerConfig
+from homie_planner.extras import MissingExtra
 from homie_planner.registry import make_planner
 from homie_planner.reply_schema import reply_schema
 from support import chat_server
@@ -102,7 +106,7 @@ def test_a_reply(streamed: bool) -> None:
 
 
 def test_what_is_sent() -> None:
-    with talk(reply(TEXT)) as t:
+    with talk(reply(TEXT), image_format="png") as t:
         t.plan()
         (sent,) = t.sent
         assert t.server.requests[0].path == "/v1/chat/completions"
@@ -132,7 +136,6 @@ def test_options_are_sent() -> None:
         "max_tokens_field": "max_completion_tokens",
         "seed": False,
         "structured_output": "none",
-        "image_format": "jpeg",
         "image_detail": "low",
         "system_role": "developer",
         "headers": {"X-Title": "Homie"},
@@ -157,7 +160,7 @@ def test_options_are_sent() -> None:
         assert part["image_url"]["detail"] == "low"
         form, found = decoded(part["image_url"]["url"])
         assert form == "JPEG"
-        assert np.abs(found.astype(int) - view).mean() < 4
+        assert np.abs(found.astype(int) - view).mean() < 2
 
 
 def test_the_whole_conversation_is_sent() -> None:
@@ -199,13 +202,13 @@ def test_it_plans_from_any_thread() -> None:
 # --- structured output
 
 
-def refusing(*refused: str, message: str = "response_format is not supported") -> Behaviour:
+def refusing(*refused: str, code: int = 400, message: str = "response_format is not supported") -> Behaviour:
     """Refuses the forms of output that hold one of these words."""
 
     def behave(exchange: chat_server.Exchange) -> None:
         form = json.dumps(exchange.received.body.get("response_format", ""))
         if any(word in form for word in refused):
-            status(400, message)(exchange)
+            status(code, message)(exchange)
         else:
             reply(TEXT)(exchange)
 
@@ -222,6 +225,14 @@ def test_a_refused_schema_is_remembered(refused: str, requests: int) -> None:
         last = json.dumps(t.sent[-1])
         assert refused not in last
         assert ("json_schema" in last) == (refused == "maxLength")
+
+
+@pytest.mark.parametrize("code", [400, 422, 500, 501])
+def test_servers_refuse_a_schema_in_many_ways(code: int) -> None:
+    message = f"{'x' * 300}: body, response_format, type: input should be 'text' or 'json_object'"
+    with talk(refusing("json_schema", code=code, message=message)) as t:
+        found = t.plan()
+    assert (found.text, found.requests) == (TEXT, 3)
 
 
 def test_a_schema_that_was_asked_for_is_not_given_up() -> None:
@@ -549,6 +560,27 @@ def test_parallel_episodes_share_the_limit() -> None:
     assert gate.most == 2
 
 
+def test_after_a_429_everybody_waits() -> None:
+    arrivals: list[float] = []
+
+    def note(exchange: chat_server.Exchange) -> None:
+        arrivals.append(time.monotonic())
+        (status(429, headers={"Retry-After": "1"}) if exchange.number == 1 else reply(TEXT))(exchange)
+
+    with talk(note) as t:
+        thread = threading.Thread(target=t.plan)
+        thread.start()
+        while not arrivals:
+            time.sleep(0.01)
+        time.sleep(0.2)
+        other = make("other-model", Options(base_url=t.server.base_url))
+        assert other.plan(REQUEST, Deadline.after(20)).text == TEXT
+        other.close()
+        thread.join(20)
+    assert len(arrivals) == 3
+    assert min(arrivals[1:]) - arrivals[0] > 0.95
+
+
 def test_a_timeout_at_the_limit_says_so() -> None:
     with talk(reply(TEXT), requests_per_minute=1) as t:
         t.plan()
@@ -584,6 +616,14 @@ def test_the_key_is_sent_and_never_told(monkeypatch: pytest.MonkeyPatch, caplog:
         assert all(KEY.encode() not in received.raw for received in t.server.requests)
     assert KEY not in caplog.text
     assert caught.value.__cause__ is None
+
+
+@pytest.mark.parametrize("padding", range(150, 220, 5))
+def test_no_part_of_the_key_is_told(padding: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with talk(status(401, "x" * padding + KEY)) as t, pytest.raises(PlannerError) as caught:
+        t.plan()
+    assert KEY[:4] not in str(caught.value)
 
 
 def test_a_local_server_needs_no_key() -> None:
@@ -624,6 +664,26 @@ def test_wrong_options(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message) as caught:
         make_planner(PlannerConfig(planner="openai:m", options=options))
     assert KEY not in str(caught.value)
+
+
+def test_a_missing_library_names_what_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "openai", None)
+    backend = make_planner(PlannerConfig(planner="openai:m", options={"base_url": "http://127.0.0.1:1/v1"}))
+    with pytest.raises(MissingExtra, match="make extra-openai"):
+        backend.reset()
+    backend.close()
+
+
+def test_making_one_does_not_load_the_library() -> None:
+    program = (
+        "import sys; from homie_planner.config import PlannerConfig; from homie_planner.registry import make_planner; "
+        "make_planner(PlannerConfig(planner='openai:m')); print('openai' in sys.modules or 'httpx2' in sys.modules)"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True, env=environment, timeout=60
+    )
+    assert done.stdout == "False\n"
 
 
 def test_capabilities_are_known_without_a_connection() -> None:

@@ -11,7 +11,7 @@ from homie_planner.picture_url import PictureFormat, data_url
 from support.bags import picture
 
 
-@pytest.mark.parametrize(("format", "kind", "error"), [("png", "PNG", 0.0), ("jpeg", "JPEG", 4.0)])
+@pytest.mark.parametrize(("format", "kind", "error"), [("png", "PNG", 0.0), ("jpeg", "JPEG", 2.0)])
 def test_the_type_is_that_of_the_data(format: PictureFormat, kind: str, error: float) -> None:
     view = picture(1, width=80, height=60)
     head, _, data = data_url(view, format).partition(";base64,")

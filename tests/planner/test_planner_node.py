@@ -104,7 +104,7 @@ def test_the_expert_does_case_1() -> None:
         ]
         assert g.skills.seeds == [(3, step, 1) for step in range(1, 7) for _ in ("reset_arm", "skill")]
         assert list(steps[4].inventory_after) == ["green_can"]
-        assert steps[1].prompt.startswith("You are a powerful")
+        assert steps[1].prompt.startswith("[system]\nYou are a powerful")
         assert "(1) Go to, fridge(success) " in steps[1].prompt
         assert [step.header.stamp.sec for step in steps] == [1, 2, 3, 4, 5, 6, 6]
         (info,) = g.listener.wait_for("episode/info")

@@ -1,5 +1,6 @@
 """The limit that parallel episodes share: places, starts per minute, pauses."""
 
+import fcntl
 import json
 import os
 import signal
@@ -86,9 +87,9 @@ def test_no_minute_has_more_starts_than_allowed(gaps: list[float], per_minute: i
 def test_a_pause_holds_everybody_back(tmp_path: Path) -> None:
     clock = Clock()
     first, second = RequestLimit(tmp_path, 2, clock=clock), RequestLimit(tmp_path, 2, clock=clock)
-    first.pause(5.0)
+    assert first.try_pause(5.0)
     assert refused(second) == pytest.approx(5.0)
-    second.pause(2.0)
+    assert second.try_pause(2.0)
     assert refused(first) == pytest.approx(5.0)
     clock.now += 5.0
     with started(first):
@@ -98,9 +99,19 @@ def test_a_pause_holds_everybody_back(tmp_path: Path) -> None:
 def test_a_pause_of_another_time_is_none(tmp_path: Path) -> None:
     clock = Clock(10_000.0)
     limit = RequestLimit(tmp_path, 1, clock=clock)
-    limit.pause(1e9)
+    assert limit.try_pause(1e9)
     assert refused(limit) == pytest.approx(MAX_PAUSE_SECONDS)
     clock.now = 10.0  # somebody has set the clock
+    with started(limit):
+        pass
+
+
+def test_a_process_that_stopped_with_the_file_in_its_hands_is_not_waited_for(tmp_path: Path) -> None:
+    limit = RequestLimit(tmp_path, 1)
+    with (tmp_path / "state.json").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        refused(limit)
+        assert not limit.try_pause(1.0)
     with started(limit):
         pass
 

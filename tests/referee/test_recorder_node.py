@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from homie_msgs.msg import StepRecord, WorldState
 from homie_msgs.srv import StartRecording, StopRecording
+from rclpy.publisher import Publisher
 from rosbags.highlevel import AnyReader
 from rosbags.rosbag2 import Writer
 from sensor_msgs.msg import CompressedImage, JointState
@@ -23,7 +25,7 @@ from homie_ros.conversions import step_to_msg
 from homie_ros.homie_node import HomieNode
 from homie_ros.images import jpeg_to_msg
 from homie_ros.node_host import NodeHost
-from homie_ros.waiting import call_service
+from homie_ros.waiting import call_service, wait_until
 from support.graph import fresh_host
 
 
@@ -111,6 +113,46 @@ def test_the_second_bag_has_the_latest_state_but_no_old_events(tmp_path: Path) -
     second = read(tmp_path / "two")
     assert [message.episode_id for topic, message in second if topic == "/episode/step"] == ["two"] * 5
     assert [message.scene for topic, message in second if topic == "/world_state"] == ["kitchen"]
+
+
+def test_nothing_from_between_two_bags_is_in_the_second(tmp_path: Path) -> None:
+    with fresh_host() as host:
+        host.add(RecorderNode)
+        world = host.add(World)
+        for number in range(4):
+            assert world.start(tmp_path / str(number), "episode/step", "joint_states").success
+            world.joints.publish(JointState(position=[float(number)]))
+            world.step("inside", number)
+            counted(world.stop())
+            world.joints.publish(JointState(position=[-1.0]))
+            world.step("between", number)
+    for number in range(4):
+        messages = dict(read(tmp_path / str(number)))
+        assert messages["/joint_states"].position == [float(number)]
+        assert (messages["/episode/step"].episode_id, messages["/episode/step"].index) == ("inside", number)
+        assert len(messages) == len(read(tmp_path / str(number)))
+
+
+def test_a_publisher_that_comes_back_is_recorded_from_its_first_event(tmp_path: Path) -> None:
+    class Passing(HomieNode):
+        def __init__(self, **options: Any) -> None:
+            super().__init__("passing", **options)
+            self.scores = self.create_publisher(StepRecord, "referee/passing/score", qos.events())
+
+    with fresh_host() as host:
+        host.add(RecorderNode)
+        world = host.add(World)
+        for number in range(2):
+            assert world.start(tmp_path / str(number)).success
+            with NodeHost(domain_id=host.context.get_domain_id()) as passing:
+                node = passing.add(Passing)
+                node.scores.publish(StepRecord(index=number))
+                wait_until(partial(_is_heard, node.scores), 20, "the recorder to subscribe")
+                assert counted(world.stop())["/referee/passing/score"] == 1
+
+
+def _is_heard(publisher: Publisher) -> bool:
+    return publisher.get_subscription_count() > 0
 
 
 def test_a_topic_that_appears_later_is_recorded_from_its_first_event(tmp_path: Path) -> None:

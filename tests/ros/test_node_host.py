@@ -13,7 +13,7 @@ from homie_ros.domains import DomainReservation
 from homie_ros.homie_node import HomieNode
 from homie_ros.node_host import NodeFailed, NodeHost
 from homie_ros.qos import events
-from homie_ros.waiting import wait_until
+from homie_ros.waiting import run_in_executor, wait_until
 from support.graph import fresh_host
 
 
@@ -119,3 +119,16 @@ def test_every_node_is_closed_even_if_one_fails_to() -> None:
             host.close()
     assert good.closed
     assert "disk full" in str(caught.value.exceptions[0])
+
+
+def test_nothing_is_kept_of_what_a_node_destroys() -> None:
+    with fresh_host() as host:
+        node = host.add(Radio)
+
+        def subscribe_and_leave() -> None:
+            node.destroy_subscription(node.create_subscription(String, "other", node.heard.append, events()))
+            node.destroy_timer(node.create_timer(10.0, node.heard.clear))
+
+        before = len(node.default_callback_group.entities)
+        run_in_executor(node, subscribe_and_leave, 10, "the node's turn")
+        assert len(node.default_callback_group.entities) == before

@@ -64,6 +64,13 @@ def test_can_goes_from_the_table_into_the_fridge(m3: M3, world: MujocoWorld) -> 
     assert world.world_state()[CAN].parent == "fridge"
 
 
+def test_things_may_be_named(m3: M3, world: MujocoWorld) -> None:
+    assert done(m3.execute("go_to", "potted_meat_can"))
+    assert distance(world, CAN) < 1.5
+    assert done(m3.execute("pick", "potted_meat_can"))
+    assert world.held == CAN
+
+
 def test_can_goes_into_a_drawer_and_out_again(m3: M3, world: MujocoWorld) -> None:
     assert done(m3.execute("open", DRAWER))
     assert world.world_state()[DRAWER].open_fraction > 0.75

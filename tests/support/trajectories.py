@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from homie_core.episode import EpisodeInfo, EpisodeResult, Outcome, Step
-from homie_core.errors import ErrorCode
+from homie_core.errors import SUCCESS_FEEDBACK, ErrorCode, feedback
 from homie_core.inventory import Inventory, update
 from homie_core.subtask import parse_brackets
 
@@ -43,7 +43,18 @@ def steps_of(text: str) -> tuple[Step, ...]:
         subtask = parse_brackets(f"[{match['inside'].strip()}]")
         code = None if success else ErrorCode.TOO_DIFFICULT
         after = update(inventory, subtask, success, code)
-        steps.append(Step(len(steps) + 1, subtask, success, code, inventory_before=inventory, inventory_after=after))
+        sentence = SUCCESS_FEEDBACK if code is None else feedback(code, subtask.action, subtask.target)
+        steps.append(
+            Step(
+                index=len(steps) + 1,
+                subtask=subtask,
+                success=success,
+                error_code=code,
+                feedback=sentence,
+                inventory_before=inventory,
+                inventory_after=after,
+            )
+        )
         inventory = after
     return tuple(steps)
 

@@ -22,6 +22,9 @@ from homie_core import goals, key_path, yaml_file
 Attribute = Literal["short_horizon", "long_horizon", "open_ended", "logical", "human_style"]
 """Kinds of tasks (paper, section 2.2). A task may have several."""
 
+Split = Literal["train", "test"]
+"""Parts of the suite: tasks to learn from, and tasks to be tested on."""
+
 _ID = re.compile(r"(?P<number>[0-9]+)_(?P<slug>[a-z0-9]+(?:_[a-z0-9]+)*)")
 
 NonEmpty = Annotated[str, Field(min_length=1)]
@@ -64,6 +67,7 @@ class Task(BaseModel):
     attributes: Annotated[tuple[Attribute, ...], Field(min_length=1)]
     expert_length: Annotated[int, Field(ge=1)]
     """Steps of the expert's trajectory, End included (for PLWSR)."""
+    split: Split | None = None
 
     @field_validator("id")
     @classmethod

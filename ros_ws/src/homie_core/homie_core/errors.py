@@ -57,6 +57,29 @@ def feedback(code: ErrorCode, action: str, name: str = "") -> str:
     return _SENTENCES[code].format(verb=action.strip().lower(), name=name)
 
 
+_MARKS = (
+    ("the target is far away", ErrorCode.TOO_FAR),
+    ("the target is too close", ErrorCode.TOO_CLOSE),
+    ("is not in the action list! You should only choose actions in the list", ErrorCode.NOT_IN_LIST),
+    ("does not exist! Please choose another object", ErrorCode.UNKNOWN_TARGET),
+    ("the hand is full", ErrorCode.HAND_FULL),
+    ("the hand is empty", ErrorCode.HAND_EMPTY),
+    ("is closed, you should open it first", ErrorCode.CONTAINER_CLOSED),
+    ("Please choose another object", ErrorCode.NOT_INTERACTIVE),
+    ("the subtask is too difficult to perform", ErrorCode.TOO_DIFFICULT),
+    ("and the object is missing", ErrorCode.OBJECT_MISSING),
+    ("time out", ErrorCode.OBJECT_MISSING),  # the original's E3, which the paper's tables count as E2
+)
+
+
+def code_of_feedback(sentence: str) -> ErrorCode | None:
+    """The code that a recorded sentence stands for, or None for a success: what the original's records have instead.
+
+    The parts that tell, and the order in which they are looked for, are those of the published notebooks.
+    """
+    return next((code for mark, code in _MARKS if mark in sentence), None)
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """An error that was found: its code, the planner's sentence, and the measured reason for people."""

@@ -208,9 +208,14 @@ class Watch:
         self._held = state.held if verb is not None and verb not in (PICK, PUT) else ""
         self._since = state.stamp
 
+    @property
+    def is_over(self) -> bool:
+        """Whether no state can show a fault (any more)."""
+        return not self._held
+
     def see(self, state: WorldState) -> Fault | None:
         """The fault that ``state`` shows, once; states from before the watch began are overlooked."""
-        if not self._held or state.stamp < self._since or state.held == self._held:
+        if self.is_over or state.stamp < self._since or state.held == self._held:
             return None
         detail = f"{self._held} left the hand by {state.stamp / 1e9:.2f} s"
         self._held = ""

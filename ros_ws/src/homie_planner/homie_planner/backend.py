@@ -78,9 +78,10 @@ class PlanRequest:
 
     ``system`` and ``prompt`` are the texts; task, inventory, history and feedback are the parts that ``prompt`` is made
     of, and ``steps`` is the history as data. ``views`` holds RGB arrays (height, width, 3) in the order front, left,
-    back, right, and is empty in worlds of text, where ``observation`` describes the surroundings. ``step`` counts
-    from 1. ``examples`` are turns before the prompt, ``repair`` those after it: the reply that could not be read and
-    what was wrong with it. ``world`` and ``task_json`` are set for privileged planners alone.
+    back, right, and is empty in worlds of text and where the planner is to be told, not shown, what is there;
+    ``observation`` is the world's description of the surroundings, with which ``prompt`` begins where it is told.
+    ``step`` counts from 1. ``examples`` are turns before the prompt, ``repair`` those after it: the reply that could
+    not be read and what was wrong with it. ``world`` and ``task_json`` are set for privileged planners alone.
     """
 
     task: str
@@ -99,6 +100,8 @@ class PlanRequest:
     repair: tuple[Turn, ...] = ()
     world: WorldState | None = None
     task_json: str = ""
+    free_text: bool = False
+    """Any text is wanted, not a decision: no schema."""
 
     @property
     def turns(self) -> tuple[Turn, ...]:
@@ -107,9 +110,9 @@ class PlanRequest:
 
     @property
     def transcript(self) -> str:
-        """Everything that is asked, as the episode's record shows it; pictures are left out."""
-        texts = [self.system, *(turn.text for turn in self.turns)]
-        return "\n".join(texts)
+        """Everything that is asked, as the episode's record shows it, with who says what; pictures are left out."""
+        turns = [f"[{turn.role}]\n{turn.text}" for turn in self.turns]
+        return "\n".join([f"[system]\n{self.system}", *turns])
 
     def without_views(self) -> PlanRequest:
         """The same request for a model that looks at no pictures."""

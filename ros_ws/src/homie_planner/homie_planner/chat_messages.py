@@ -15,7 +15,7 @@ def chat_messages(
     request: PlanRequest,
     *,
     system_role: SystemRole = "system",
-    format: PictureFormat = "png",
+    format: PictureFormat = "jpeg",
     detail: Detail = "auto",
     system_addition: str = "",
 ) -> list[dict[str, Any]]:

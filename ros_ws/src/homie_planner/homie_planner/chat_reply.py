@@ -10,6 +10,7 @@ from homie_planner import parsing
 from homie_planner.asking import KEPT_CHARACTERS
 from homie_planner.backend import PlanReply
 
+_NAME_CHARACTERS = 64
 _MAX_TOKENS = 2**31 - 1
 _UNPRINTABLE = str.maketrans({"\0": "\ufffd"})
 
@@ -70,7 +71,7 @@ class ChatReply:
         text = self.text
         if self._tools and not text.strip():
             text = self._from_tools(vocabulary)
-            names = ", ".join(parsing.shorten(call.name) or "without a name" for call in self._tools.values())
+            names = ", ".join(_name(call.name) for call in self._tools.values())
             done = "its arguments were read" if text else "its arguments are no subtask"
             notes.append(f"a tool call ({names}) instead of text: {done}")
         if self.refusal:
@@ -83,7 +84,7 @@ class ChatReply:
         elif not self.finish_reason:
             notes.append("the reply broke off without a finish reason")
         elif self.finish_reason not in ("stop", "tool_calls", "function_call"):
-            notes.append(f"the reply ended by {parsing.shorten(self.finish_reason)}")
+            notes.append(f"the reply ended by {_name(self.finish_reason)}")
         return PlanReply(clean(text), self.tokens_in, self.tokens_out, note=clean("; ".join(notes)))
 
     def _add_call(self, index: int, function: object) -> None:
@@ -108,6 +109,11 @@ class ChatReply:
 def clean(text: str) -> str:
     """``text`` without what UTF-8 or a message of ROS cannot carry: halves of surrogate pairs and zeros."""
     return text.encode("utf-8", "replace").decode("utf-8").translate(_UNPRINTABLE)
+
+
+def _name(text: str) -> str:
+    """A name as it is: what is none is not worth a line."""
+    return text if len(text) <= _NAME_CHARACTERS and text.isidentifier() else "something without a proper name"
 
 
 def _mapping(value: object) -> dict[str, Any]:

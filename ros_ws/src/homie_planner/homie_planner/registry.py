@@ -6,7 +6,8 @@ import importlib
 from dataclasses import dataclass
 
 from homie_planner.backend import Backend, PlannerError
-from homie_planner.config import PlannerConfig, validated
+from homie_planner.config import ConfigError, PlannerConfig, validated
+from homie_planner.instruction import ObservationKind
 
 
 class UnknownPlanner(PlannerError):
@@ -47,7 +48,7 @@ def make_planner(config: PlannerConfig) -> Backend:
 
     Raises:
         UnknownPlanner: there is none.
-        PlannerError: its argument or an option is not usable.
+        PlannerError: its argument or an option is not usable, or it could not take in what it would be asked.
     """
     name, colon, argument = config.planner.partition(":")
     kind = KINDS.get(name)
@@ -58,4 +59,13 @@ def make_planner(config: PlannerConfig) -> Backend:
         raise UnknownPlanner(f"planner {config.planner!r} is written {wanted}")
     module = importlib.import_module(kind.module)
     backend: Backend = module.make(argument, validated(module.Options, config.options, f"options of planner {name}"))
+    _check_senses(config, backend)
     return backend
+
+
+def _check_senses(config: PlannerConfig, backend: Backend) -> None:
+    """A model without eyes would be asked about images that it never gets."""
+    blind_model = backend.capabilities.repairs and not backend.capabilities.images
+    if blind_model and config.instruction.observation is not ObservationKind.TEXT:
+        backend.close()
+        raise ConfigError(f"planner {config.planner!r} looks at no images: set instruction.observation=text")

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Self
 
 POLL_SECONDS = 0.02
-"""How soon to ask again when all places are taken: who gives one back tells nobody."""
+"""How soon to try again when all places are taken, or the file is: who gives one back tells nobody."""
 
 MAX_PAUSE_SECONDS = 3600.0
 """A longer pause in the file is of another time, or nonsense."""
@@ -63,6 +63,8 @@ class RequestLimit:
             LimitError: the folder cannot be used.
         """
         with self._state() as state:
+            if state is None:
+                return POLL_SECONDS
             now = self.clock()
             if now < state.paused_until <= now + MAX_PAUSE_SECONDS:
                 return state.paused_until - now
@@ -75,16 +77,19 @@ class RequestLimit:
             state.starts = [*recent, now] if self.per_minute else []
             return Permit(lock)
 
-    def pause(self, seconds: float) -> None:
-        """Let nobody start for ``seconds``; a longer pause that is on already stays.
+    def try_pause(self, seconds: float) -> bool:
+        """Let nobody start for ``seconds``; a longer pause that is on already stays. False: try again soon.
 
         Raises:
             LimitError: the folder cannot be used.
         """
         with self._state() as state:
+            if state is None:
+                return False
             now = self.clock()
             before = state.paused_until if state.paused_until <= now + MAX_PAUSE_SECONDS else 0.0
             state.paused_until = max(before, now + min(seconds, MAX_PAUSE_SECONDS))
+            return True
 
     def _free_place(self) -> int | None:
         for place in range(self.concurrent):
@@ -98,11 +103,18 @@ class RequestLimit:
         return None
 
     @contextmanager
-    def _state(self) -> Iterator[_State]:
-        """What all share; nobody else has it meanwhile, and changes to it are written at the end."""
+    def _state(self) -> Iterator[_State | None]:
+        """What all share; nobody else has it meanwhile, and changes to it are written at the end.
+
+        None if somebody else has it just now: it is not waited for, because only the caller knows how long it may.
+        """
         file = self._open("state.json")
         try:
-            fcntl.flock(file, fcntl.LOCK_EX)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield None
+                return
             before = os.pread(file, _MAX_STATE_BYTES, 0)
             state = _State.read(before)
             yield state

@@ -14,14 +14,24 @@ TRANSIENT_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, *range(5
 
 
 class RequestFault(Exception):
-    """One request has failed. The text is one line; ``retry_after`` are the seconds that the server asks to wait."""
+    """One request has failed. The text is one line.
+
+    ``details`` is all that the server said, ``retry_after`` the seconds that it asks to wait.
+    """
 
     def __init__(
-        self, text: str, *, transient: bool, status: int | None = None, retry_after: float | None = None
+        self,
+        text: str,
+        *,
+        transient: bool,
+        status: int | None = None,
+        details: str = "",
+        retry_after: float | None = None,
     ) -> None:
         super().__init__(text)
         self.transient = transient
         self.status = status
+        self.details = details
         self.retry_after = retry_after
 
 

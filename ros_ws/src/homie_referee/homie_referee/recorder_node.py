@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import sys
 import time
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -74,45 +75,56 @@ class RecorderSettings(BaseModel):
     streams: list[str] = Field(STREAMS, description="Topics that flow; nothing waits for them at the end.")
 
 
+@dataclass(frozen=True, slots=True)
+class Tap:
+    """A subscription that fills bags; ``offered`` is the quality of all publishers when it was made.
+
+    It outlives its first bag: Fast DDS 2.14 never drops what it counts for a reader (``EDP::reader_status_``), so a
+    process grows with every subscription that it ever had. Those to latched states are made anew for each bag, which
+    then begins with the latest state of every publisher.
+    """
+
+    subscription: Subscription
+    type_name: str
+    offered: QoSProfile
+    for_one_bag: bool
+
+    @property
+    def connected(self) -> bool:
+        """Whether at least one publisher is matched."""
+        return self.subscription.get_publisher_count() > 0
+
+
 class Recording:
-    """One open bag and the subscriptions that fill it."""
+    """One open bag and what goes into it."""
 
     def __init__(self, node: RecorderNode, bag: BagWriter) -> None:
         self.bag = bag
-        self.subscriptions: dict[str, Subscription] = {}
+        self.topics: set[str] = set()
         self.refused: set[str] = set()
         self.last_arrival = time.monotonic()
         self._node = node
         self._since = time.time_ns()
         self._failure_is_logged = False
 
-    def subscribe(self, topic: str, type_name: str, publishers: list[TopicEndpointInfo]) -> None:
-        """Record ``topic`` in the quality that all its publishers offer."""
-        message_type = _message_type(type_name)
+    def add(self, topic: str, type_name: str) -> None:
+        """Let messages of ``topic`` in.
+
+        Raises:
+            DefinitionError: the type is not installed.
+        """
         self.bag.add_topic(topic, type_name)
-        is_event, is_stream = self._node.is_event(topic), self._node.is_stream(topic)
+        self.topics.add(topic)
 
-        def take(data: bytes, info: dict[str, int]) -> None:
-            if is_event and info["source_timestamp"] < self._since:
-                return  # the history of an earlier episode
-            if not is_stream:
-                self.last_arrival = time.monotonic()
-            self._write(topic, data)
-
-        self.subscriptions[topic] = self._node.create_subscription(
-            message_type,
-            topic,
-            take,  # type: ignore[arg-type]  # rclpy's annotation leaves out the form with the message's info
-            _offered(publishers),
-            # Nothing can be incompatible with what is offered, and each turn would pay for watching.
-            event_callbacks=SubscriptionEventCallbacks(use_default_callbacks=False),
-            raw=True,
-        )
-
-    def connected(self, topic: str) -> bool:
-        """Whether ``topic`` is subscribed and at least one publisher is matched."""
-        subscription = self.subscriptions.get(topic)
-        return subscription is not None and subscription.get_publisher_count() > 0
+    def take(self, topic: str, data: bytes, published: int, received: int) -> None:
+        """Write a message, if it belongs here; ``published`` and ``received`` are nanoseconds of wall time."""
+        if topic not in self.topics or received < self._since:
+            return  # it waited here since before this bag was asked for
+        if self._node.is_event(topic) and published < self._since:
+            return  # the history of an earlier episode
+        if not self._node.is_stream(topic):
+            self.last_arrival = time.monotonic()
+        self._write(topic, data)
 
     def wait_for_quiet(self) -> None:
         """Give messages that were published before now the time to arrive."""
@@ -137,6 +149,7 @@ class RecorderNode(HomieNode):
         super().__init__("recorder", **options)
         self._settings = read_parameters(self, RecorderSettings)
         self._recording: Recording | None = None
+        self._taps: dict[str, Tap] = {}
         WorkerService(self, StartRecording, "start_recording", self._start)
         WorkerService(self, StopRecording, "stop_recording", self._stop)
         self.create_timer(DISCOVERY_SECONDS, self._discover, clock=Clock(clock_type=ClockType.STEADY_TIME))
@@ -177,10 +190,18 @@ class RecorderNode(HomieNode):
         unknown = [topic for topic in wanted if not self._is_recorded(topic)]
         if unknown:
             raise RecordingError(f"not among the recorded topics: {', '.join(unknown)}")
-        run_in_executor(self, self._discover, TURN_SECONDS, "the search for topics")
+
+        def begin() -> None:
+            # Whoever comes back to a topic that all had left may say something before it is found to be back.
+            for topic in [topic for topic, tap in self._taps.items() if not tap.connected]:
+                if topic not in recording.topics:
+                    self._drop(topic)
+            self._discover()
 
         def missing() -> list[str]:
-            return [topic for topic in wanted if not recording.connected(topic)]
+            return [topic for topic in wanted if topic not in recording.topics or not self._taps[topic].connected]
+
+        run_in_executor(self, begin, TURN_SECONDS, "the search for topics")
 
         try:
             wait_until(lambda: not missing(), timeout, "publishers", context=self.context)
@@ -201,13 +222,13 @@ class RecorderNode(HomieNode):
     def _finish(self, recording: Recording) -> str:
         """Close the bag; the failure, or an empty text."""
 
-        def unsubscribe() -> None:
+        def end() -> None:
             self._recording = None
-            for subscription in recording.subscriptions.values():
-                self.destroy_subscription(subscription)
+            for topic in [topic for topic, tap in self._taps.items() if tap.for_one_bag]:
+                self._drop(topic)
 
         try:
-            run_in_executor(self, unsubscribe, TURN_SECONDS, "the subscriptions to end")
+            run_in_executor(self, end, TURN_SECONDS, "the recording to end")
             recording.bag.close()
         except (InfrastructureError, RecordingError) as error:
             self.get_logger().error(str(error))
@@ -215,29 +236,55 @@ class RecorderNode(HomieNode):
         return ""
 
     def _discover(self) -> None:
-        """In the executor's thread: subscribe to what is there, is wanted, and is not recorded yet."""
+        """In the executor's thread: record what is there, is wanted, and is not recorded yet."""
         recording = self._recording
         if recording is None:
             return
         for topic, types in self.get_topic_names_and_types():
-            if topic in recording.subscriptions or topic in recording.refused or not self._is_recorded(topic):
+            if topic in recording.topics or topic in recording.refused or not self._is_recorded(topic):
                 continue
             publishers = self.get_publishers_info_by_topic(topic)
             if publishers:
-                self._subscribe(recording, topic, types, publishers)
+                self._record(recording, topic, types, publishers)
 
-    def _subscribe(
-        self, recording: Recording, topic: str, types: list[str], publishers: list[TopicEndpointInfo]
-    ) -> None:
+    def _record(self, recording: Recording, topic: str, types: list[str], publishers: list[TopicEndpointInfo]) -> None:
         if len(types) > 1:
             recording.refused.add(topic)
             self.get_logger().error(f"{topic} is not recorded: it has several types: {', '.join(types)}")
             return
         try:
-            recording.subscribe(topic, types[0], publishers)
+            self._subscribe(topic, types[0], _offered(publishers))
+            recording.add(topic, types[0])
         except (DefinitionError, RecordingError) as error:
             recording.refused.add(topic)
             self.get_logger().error(f"{topic} is not recorded: {error}")
+
+    def _subscribe(self, topic: str, type_name: str, offered: QoSProfile) -> None:
+        """Listen to ``topic`` from now on, unless an earlier bag has left it so."""
+        tap = self._taps.get(topic)
+        if tap is not None and (tap.type_name, tap.offered) == (type_name, offered):
+            return
+        if tap is not None:
+            self._drop(topic)
+
+        def take(data: bytes, info: dict[str, int]) -> None:
+            if self._recording is not None:
+                self._recording.take(topic, data, info["source_timestamp"], info["received_timestamp"])
+
+        subscription = self.create_subscription(
+            _message_type(type_name),
+            topic,
+            take,  # type: ignore[arg-type]  # rclpy's annotation leaves out the form with the message's info
+            offered,
+            # Nothing can be incompatible with what is offered, and each turn would pay for watching.
+            event_callbacks=SubscriptionEventCallbacks(use_default_callbacks=False),
+            raw=True,
+        )
+        latched = offered.durability is DurabilityPolicy.TRANSIENT_LOCAL
+        self._taps[topic] = Tap(subscription, type_name, offered, for_one_bag=latched and not self.is_event(topic))
+
+    def _drop(self, topic: str) -> None:
+        self.destroy_subscription(self._taps.pop(topic).subscription)
 
     def _is_recorded(self, topic: str) -> bool:
         settings = self._settings

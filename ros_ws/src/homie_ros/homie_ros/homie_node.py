@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping
 from typing import Any
 
 from rclpy.context import Context
-from rclpy.event_handler import PublisherEventCallbacks
+from rclpy.event_handler import EventHandler, PublisherEventCallbacks
 from rclpy.impl.rcutils_logger import RcutilsLogger
 from rclpy.node import Node
 from rclpy.publisher import Publisher
+from rclpy.subscription import Subscription
+from rclpy.timer import Timer
 
 from homie_ros.action_server import WorkerActionServer
 from homie_ros.parameters import overrides
@@ -87,12 +90,28 @@ class HomieNode(Node):
         logger: RcutilsLogger = super().get_logger()
         return logger
 
+    def destroy_subscription(self, subscription: Subscription) -> bool:
+        """As in rclpy, and the callback group forgets it."""
+        _forget(subscription, *subscription.event_handlers)  # type: ignore[misc]  # rclpy's annotation says it is one
+        return bool(super().destroy_subscription(subscription))
+
+    def destroy_timer(self, timer: Timer) -> bool:
+        """As in rclpy, and the callback group forgets it."""
+        _forget(timer)
+        return bool(super().destroy_timer(timer))
+
     def destroy_node(self) -> None:
         """Destroy everything, also action servers and clients, which rclpy leaves out. The node must not spin."""
         for waitable in list(self.waitables):
             if hasattr(waitable, "destroy"):
                 waitable.destroy()
         super().destroy_node()
+
+
+def _forget(*entities: Subscription | EventHandler | Timer) -> None:
+    """Take them out of their callback group, where rclpy leaves a dead reference of all that there ever was."""
+    for entity in entities:
+        entity.callback_group.entities.discard(weakref.ref(entity))
 
 
 def _raise(error: BaseException) -> None:

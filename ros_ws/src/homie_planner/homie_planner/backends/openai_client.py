@@ -16,6 +16,7 @@ import httpx2
 import openai
 
 from homie_planner.chat_reply import ChatReply
+from homie_planner.redaction import Redaction
 from homie_planner.retry import TRANSIENT_STATUSES, RequestFault, retry_after_seconds
 
 MAX_BODY_BYTES = 1 << 24
@@ -65,8 +66,15 @@ class ChatClient:
     """Keeps its connection to ``base_url`` for the next request. All calls have to come from one event loop."""
 
     def __init__(
-        self, base_url: str, key: str, headers: Mapping[str, str], connect_seconds: float, idle_seconds: float
+        self,
+        base_url: str,
+        key: str,
+        headers: Mapping[str, str],
+        redact: Redaction,
+        connect_seconds: float,
+        idle_seconds: float,
     ) -> None:
+        self._redact = redact
         timeout = httpx2.Timeout(idle_seconds, connect=connect_seconds)
         # Redirections are not followed: they would carry pictures and extra headers to who knows where.
         http = openai.DefaultAsyncHttpxClient(
@@ -103,17 +111,19 @@ class ChatClient:
             async with stream:
                 await _collect(stream, reply)
         except openai.APIStatusError as error:
-            raise _status_fault(error) from error
+            raise self._status_fault(error) from error
         except openai.APITimeoutError as error:
-            raise RequestFault(f"no answer in time ({_cause(error)})", transient=True) from error
+            raise RequestFault(
+                f"no answer in time ({self._explain(error.__cause__ or error)})", transient=True
+            ) from error
         except openai.APIConnectionError as error:
-            raise RequestFault(f"no connection ({_cause(error)})", transient=True) from error
+            raise RequestFault(f"no connection ({self._explain(error.__cause__ or error)})", transient=True) from error
         except openai.APIError as error:
-            raise RequestFault(f"an error instead of a reply: {_shorten(error.message)}", transient=True) from error
+            raise RequestFault(f"an error instead of a reply: {self._told(error.message)}", transient=True) from error
         except (httpx2.HTTPError, OSError) as error:
-            raise RequestFault(f"the connection broke ({_explain(error)})", transient=True) from error
+            raise RequestFault(f"the connection broke ({self._explain(error)})", transient=True) from error
         except (ValueError, RecursionError) as error:
-            raise RequestFault(f"the server's answer is no JSON ({_explain(error)})", transient=True) from error
+            raise RequestFault(f"the server's answer is no JSON ({self._explain(error)})", transient=True) from error
         except _BodyTooLong as error:
             if not reply.text:
                 raise RequestFault(
@@ -123,6 +133,24 @@ class ChatClient:
         if not reply.pieces:
             raise RequestFault("the server's answer holds no reply", transient=True)
         return reply
+
+    def _status_fault(self, error: openai.APIStatusError) -> RequestFault:
+        status, message = error.status_code, _message(error.body)
+        return RequestFault(
+            f"HTTP {status}: {self._told(message) or error.response.reason_phrase}",
+            transient=status in TRANSIENT_STATUSES and error.code != _OUT_OF_CREDIT,
+            status=status,
+            details=message,
+            retry_after=retry_after_seconds(error.response.headers, time.time()),
+        )
+
+    def _explain(self, error: BaseException) -> str:
+        return self._told(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
+
+    def _told(self, text: str) -> str:
+        """``text`` as it may be told: without keys, on one line, shortened."""
+        line = " ".join(self._redact(text)[: 4 * MAX_MESSAGE_CHARACTERS].split())
+        return line if len(line) <= MAX_MESSAGE_CHARACTERS else f"{line[:MAX_MESSAGE_CHARACTERS]}..."
 
 
 async def _collect(stream: openai.AsyncStream[object], reply: ChatReply) -> None:
@@ -140,17 +168,6 @@ async def _collect(stream: openai.AsyncStream[object], reply: ChatReply) -> None
             return
 
 
-def _status_fault(error: openai.APIStatusError) -> RequestFault:
-    status, headers = error.status_code, error.response.headers
-    text = f"HTTP {status}: {_shorten(_message(error.body)) or error.response.reason_phrase}"
-    return RequestFault(
-        text,
-        transient=status in TRANSIENT_STATUSES and error.code != _OUT_OF_CREDIT,
-        status=status,
-        retry_after=retry_after_seconds(headers, time.time()),
-    )
-
-
 def _message(body: object) -> str:
     """The text of an error in any of the forms that servers write it in."""
     if isinstance(body, dict):
@@ -158,18 +175,3 @@ def _message(body: object) -> str:
             if body.get(name):
                 return _message(body[name])
     return body if isinstance(body, str) else json.dumps(body)
-
-
-def _shorten(text: str) -> str:
-    """``text`` on one line."""
-    line = " ".join(text[: 4 * MAX_MESSAGE_CHARACTERS].split())
-    return line if len(line) <= MAX_MESSAGE_CHARACTERS else f"{line[:MAX_MESSAGE_CHARACTERS]}..."
-
-
-def _cause(error: Exception) -> str:
-    """What the client's own words leave out."""
-    return _explain(error.__cause__ or error)
-
-
-def _explain(error: BaseException) -> str:
-    return _shorten(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)

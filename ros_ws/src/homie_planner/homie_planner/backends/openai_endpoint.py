@@ -27,8 +27,9 @@ from homie_planner.chat_reply import ChatReply, clean
 from homie_planner.config import ConfigError
 from homie_planner.extras import require
 from homie_planner.picture_url import PictureFormat
+from homie_planner.redaction import Redaction
 from homie_planner.reply_schema import reply_schema
-from homie_planner.request_limit import LimitError, Permit, RequestLimit, endpoint_folder
+from homie_planner.request_limit import POLL_SECONDS, LimitError, Permit, RequestLimit, endpoint_folder
 from homie_planner.retry import RequestFault, RetryPolicy
 
 if TYPE_CHECKING:
@@ -40,9 +41,6 @@ DEFAULT_BASE_URL = "https://api.openai.com/v1"
 DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY"
 NO_KEY = "none"
 """Sent to an endpoint that wants no key: the client insists on one."""
-
-SHORTEST_SECRET = 8
-"""What is shorter is no secret but a filler, and would be found in words."""
 
 JSON_OBJECT_TEXT = (
     '\nWrite the response as one JSON object: {"analysis": "...", "subtask": {"action": "...", "target": "...", '
@@ -59,7 +57,7 @@ _FORMAT_WORDS = ("response_format", "response format", "json_schema", "schema", 
 
 
 class Options(BaseModel):
-    """How the endpoint is reached and asked. A limit of 0 or a value of null is left to the server."""
+    """How the endpoint is reached and asked. What is null is left to the server."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -82,10 +80,12 @@ class Options(BaseModel):
     seed: bool = Field(True, description="Whether the episode's seed is sent")
     stream: bool = Field(True, description="Whether the reply is asked for piece by piece")
     structured_output: StructuredOutput = Field("auto", description="Form of the reply; auto: a schema, if it is taken")
-    image_format: PictureFormat = Field("png", description="File format of the pictures")
+    image_format: PictureFormat = Field(
+        "jpeg", description="File format of the pictures: jpeg is small and quick, png is exact"
+    )
     image_detail: Detail = Field("auto", description="Resolution at which OpenAI's models look at a picture")
     connect_seconds: float = Field(10.0, gt=0.0, description="Longest wait for a connection")
-    idle_seconds: float = Field(120.0, gt=0.0, description="Longest wait for the next byte of a reply")
+    idle_seconds: float = Field(180.0, gt=0.0, description="Longest wait for the next byte of a reply")
     max_retries: int = Field(5, ge=0, le=100, description="Further tries after a failure that may pass")
     backoff_seconds: float = Field(1.0, gt=0.0, description="Wait before the first of them; doubles each time")
     max_backoff_seconds: float = Field(
@@ -134,13 +134,7 @@ class _Connection:
     loop: asyncio.AbstractEventLoop
     client: ChatClient
     limit: RequestLimit
-    secrets: tuple[str, ...]
-
-    def public(self, text: str) -> str:
-        """``text`` without the key, which a server may have written into it."""
-        for secret in self.secrets:
-            text = text.replace(secret, "***")
-        return clean(text)
+    redact: Redaction
 
 
 class OpenAiEndpoint:
@@ -175,13 +169,14 @@ class OpenAiEndpoint:
         except (LimitError, RequestFault, PlannerTimeout) as error:
             tries = f" (after {asked.requests} requests)" if asked.requests > 1 else ""
             kind = PlannerTimeout if isinstance(error, PlannerTimeout) else PlannerError
-            raise kind(connection.public(f"{self._place}: {error}{tries}")) from None
+            # Not from `error`: what that comes from knows the request, and with it the key.
+            raise kind(clean(f"{self._place}: {error}{tries}")) from None
         return PlanReply(
-            connection.public(reply.text),
+            connection.redact(reply.text),
             reply.tokens_in,
             reply.tokens_out,
             asked.requests,
-            connection.public("; ".join(filter(None, [*asked.notes, _told(asked.failures), reply.note]))),
+            clean("; ".join(filter(None, [*asked.notes, _told(asked.failures), connection.redact(reply.note)]))),
         )
 
     def close(self) -> None:
@@ -206,7 +201,7 @@ class OpenAiEndpoint:
         options = self._options
         key = self._key()
         headers = {name: _variable(variable, f"header {name}") for name, variable in options.headers_env.items()}
-        secrets = tuple(secret for secret in (key, *headers.values()) if len(secret) >= SHORTEST_SECRET)
+        redact = Redaction((key, *headers.values()))
         try:
             folder = endpoint_folder(options.base_url)
         except LimitError as error:
@@ -214,10 +209,15 @@ class OpenAiEndpoint:
         self._connection = _Connection(
             asyncio.new_event_loop(),
             ChatClient(
-                options.base_url, key, {**options.headers, **headers}, options.connect_seconds, options.idle_seconds
+                options.base_url,
+                key,
+                {**options.headers, **headers},
+                redact,
+                options.connect_seconds,
+                options.idle_seconds,
             ),
             RequestLimit(folder, options.max_concurrent, options.requests_per_minute),
-            secrets,
+            redact,
         )
         return self._connection
 
@@ -229,6 +229,7 @@ class OpenAiEndpoint:
     async def _within(self, deadline: Deadline, work: Coroutine[Any, Any, PlanReply], asked: _Asked) -> PlanReply:
         """What ``work`` gives, if it does before the deadline. Otherwise it is stopped, and its connection closed."""
         task = asyncio.ensure_future(work)
+        task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # of a task given up, nobody asks
         while not task.done() and deadline.remaining and not deadline.cancelled.is_set():
             await asyncio.wait({task}, timeout=min(_LOOK_SECONDS, deadline.remaining))
         if task.done():
@@ -278,7 +279,9 @@ class OpenAiEndpoint:
             raise fault
         asked.failures.append(str(fault))
         if fault.retry_after is not None:
-            connection.limit.pause(fault.retry_after)
+            asked.doing = "waiting to tell the others to wait"
+            while not connection.limit.try_pause(fault.retry_after):
+                await asyncio.sleep(POLL_SECONDS)
         remaining = deadline.remaining
         seconds = self._retry.wait(len(asked.failures), fault.retry_after, remaining, self._random_state)
         if seconds is None:
@@ -350,8 +353,9 @@ def _told(failures: list[str]) -> str:
 
 
 def _refuses_format(fault: RequestFault) -> bool:
-    text = str(fault).lower()
-    return fault.status in (400, 422) and any(word in text for word in _FORMAT_WORDS)
+    """Whether a server does not know this form of structured output. That of llama-cpp-python says so with a 500."""
+    text = fault.details.lower()
+    return fault.status in (400, 422, 500, 501) and any(word in text for word in _FORMAT_WORDS)
 
 
 def _json_schema(schema: dict[str, Any]) -> dict[str, Any]:
