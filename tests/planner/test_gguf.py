@@ -25,19 +25,19 @@ from homie_planner.loop import EpisodeLoop
 from homie_planner.prompting import Prompter
 from homie_planner.registry import make_planner
 from homie_planner.reply_schema import MAX_NAME_CHARACTERS
-from support.bags import picture
 from support.episodes import InstantPorts, Log, episode_info
 from support.toy_house import ToyWorld
 
 pytest.importorskip("xllamacpp")
 
 REQUEST = PlanRequest(task="tidy up", system="You tidy up.", prompt="What is next?", seed=7)
+TOLD = InstructionOptions(observation=ObservationKind.TEXT)
 LONG = replace(REQUEST, prompt="word " * 6000)
 """It takes the model many seconds to read this."""
 
 
 def planner(model: str = "smollm2", **options: Any) -> Backend:
-    return make_planner(PlannerConfig(planner=f"gguf:{model}", options={"threads": 1, **options}))
+    return make_planner(PlannerConfig(planner=f"gguf:{model}", options={"threads": 1, **options}, instruction=TOLD))
 
 
 def pid(backend: Any) -> int:
@@ -151,7 +151,7 @@ def test_the_model_ends_with_the_process_that_started_it(tmp_path: Path) -> None
     program = (
         "import os, sys\nfrom homie_planner.config import PlannerConfig\n"
         "from homie_planner.registry import make_planner\n"
-        "backend = make_planner(PlannerConfig(planner='gguf:smollm2', options={'threads': 1}))\n"
+        "backend = make_planner(PlannerConfig(planner='gguf:smollm2', options={'threads': 1}, instruction={'observation': 'text'}))\n"
         "backend.reset()\nprint(backend._llama._process.pid, flush=True)\nos._exit(1)"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -200,15 +200,9 @@ def test_a_missing_model_names_the_command(monkeypatch: pytest.MonkeyPatch) -> N
         planner()
 
 
-def test_a_model_of_text_is_shown_no_pictures_and_says_so(loaded: Any) -> None:
-    views = tuple(picture(seed, 64, 48) for seed in range(4))
-    reply = loaded(max_tokens=5).plan(replace(REQUEST, views=views), Deadline.after(60))
-    assert "looks at no pictures" in reply.note
-
-
 def test_an_episode(loaded: Any) -> None:
     ports, log = InstantPorts(ToyWorld()), Log()
-    prompter = Prompter(InstructionOptions(observation=ObservationKind.TEXT))
+    prompter = Prompter(TOLD)
     backend = loaded(max_tokens=400)
     result = EpisodeLoop(ports, ports, log, backend, prompter).run(episode_info(max_steps=2))
     assert result.outcome in (Outcome.STEP_LIMIT, Outcome.ENDED), result.cause

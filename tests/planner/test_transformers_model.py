@@ -20,6 +20,7 @@ from homie_planner.backend import (
     Turn,
 )
 from homie_planner.config import PlannerConfig
+from homie_planner.instruction import InstructionOptions, ObservationKind
 from homie_planner.loop import EpisodeLoop, Observed
 from homie_planner.registry import make_planner
 from support import tiny_models
@@ -39,8 +40,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def planner(folder: Path, **options: Any) -> Backend:
+    observation = "images" if options.get("images", True) else "text"
     backend = make_planner(
-        PlannerConfig(planner=f"transformers:{folder}", options={"local_files_only": True, **options})
+        PlannerConfig(
+            planner=f"transformers:{folder}",
+            options={"local_files_only": True, **options},
+            instruction=InstructionOptions(observation=ObservationKind(observation)),
+        )
     )
     backend.reset()
     return backend
@@ -163,12 +169,11 @@ def test_without_pictures_only_the_text_enters(folder: Path, monkeypatch: pytest
     assert "pixel_values" not in entrance.inputs[0]
 
 
-def test_a_text_model_is_shown_no_pictures_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_text_model_is_asked_by_its_tokenizers_template(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     backend = planner(tiny_models.llama(tmp_path), images=False, **SHORT)
     assert not backend.capabilities.images
     entrance = Entrance(backend, monkeypatch)
-    reply = backend.plan(REQUEST, Deadline.after(60))
-    assert "looks at no pictures" in reply.note
+    backend.plan(replace(REQUEST, views=()), Deadline.after(60))
     assert entrance.text == "system: SYSTEM\nuser: PROMPT\nassistant:"
 
 

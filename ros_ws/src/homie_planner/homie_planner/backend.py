@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 import numpy as np
@@ -113,14 +113,6 @@ class PlanRequest:
         """Everything that is asked, as the episode's record shows it, with who says what; pictures are left out."""
         turns = [f"[{turn.role}]\n{turn.text}" for turn in self.turns]
         return "\n".join([f"[system]\n{self.system}", *turns])
-
-    def without_views(self) -> PlanRequest:
-        """The same request for a model that looks at no pictures."""
-        examples = tuple(replace(turn, views=()) for turn in self.examples)
-        return replace(self, views=(), examples=examples)
-
-
-NO_PICTURES_NOTE = "the model looks at no pictures; instruction.observation=text tells it what is around"
 
 
 @dataclass(frozen=True, slots=True)

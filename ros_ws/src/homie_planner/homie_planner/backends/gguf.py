@@ -19,7 +19,6 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from homie_planner.backend import (
-    NO_PICTURES_NOTE,
     Capabilities,
     Deadline,
     PlannerCancelled,
@@ -178,9 +177,6 @@ class Gguf:
         if llama is None:
             raise PlannerError("the model is not loaded")
         options = self._options
-        blind = bool(request.views) and not self.capabilities.images
-        if blind:
-            request = request.without_views()
         body: dict[str, Any] = {
             "messages": chat_messages(request),
             "temperature": options.temperature,
@@ -208,8 +204,7 @@ class Gguf:
         reply = ChatReply()
         reply.add(answer)
         finished = reply.finished(request.vocabulary)
-        note = "; ".join(filter(None, [NO_PICTURES_NOTE if blind else "", finished.note]))
-        return PlanReply(finished.text, finished.tokens_in, finished.tokens_out, requests=1, note=note)
+        return PlanReply(finished.text, finished.tokens_in, finished.tokens_out, requests=1, note=finished.note)
 
     def close(self) -> None:
         llama, self._llama = self._llama, None

@@ -15,7 +15,6 @@ from PIL import Image
 from pydantic import BaseModel, ConfigDict, Field
 
 from homie_planner.backend import (
-    NO_PICTURES_NOTE,
     Capabilities,
     Deadline,
     PlannerCancelled,
@@ -112,9 +111,6 @@ class TransformersModel:
             raise PlannerError("the model is not loaded")
         torch, options, seconds = loaded.torch, self._options, deadline.remaining
         seed = request.seed if options.seed is None else options.seed
-        blind = bool(request.views) and not options.images
-        if blind:
-            request = request.without_views()
         loaded.watch.deadline = deadline
         try:
             inputs = prepare(loaded, request)
@@ -137,15 +133,12 @@ class TransformersModel:
         reply = tokens[0, tokens_in:]
         ends = loaded.model.generation_config.eos_token_id
         ended = int(reply[-1]) in (ends if isinstance(ends, list) else [ends])
-        notes = [NO_PICTURES_NOTE] if blind else []
-        if not ended:
-            notes.append(f"the reply ended at max_new_tokens {options.max_new_tokens}")
         return PlanReply(
             clean(loaded.tokenizer.decode(reply, skip_special_tokens=True)),
             tokens_in,
             len(reply),
             requests=1,
-            note="; ".join(notes),
+            note="" if ended else f"the reply ended at max_new_tokens {options.max_new_tokens}",
         )
 
 
