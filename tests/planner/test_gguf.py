@@ -21,7 +21,7 @@ from homie_planner.backend import Backend, Deadline, PlannerCancelled, PlannerEr
 from homie_planner.config import ConfigError, PlannerConfig
 from homie_planner.extras import MissingExtra
 from homie_planner.instruction import InstructionOptions, ObservationKind
-from homie_planner.loop import EpisodeLoop
+from homie_planner.loop import EpisodeLoop, Observed
 from homie_planner.prompting import Prompter
 from homie_planner.registry import make_planner
 from homie_planner.reply_schema import MAX_NAME_CHARACTERS
@@ -151,7 +151,9 @@ def test_the_model_ends_with_the_process_that_started_it(tmp_path: Path) -> None
     program = (
         "import os, sys\nfrom homie_planner.config import PlannerConfig\n"
         "from homie_planner.registry import make_planner\n"
-        "backend = make_planner(PlannerConfig(planner='gguf:smollm2', options={'threads': 1}, instruction={'observation': 'text'}))\n"
+        "told = {'observation': 'text'}\n"
+        "config = PlannerConfig(planner='gguf:smollm2', options={'threads': 1}, instruction=told)\n"
+        "backend = make_planner(config)\n"
         "backend.reset()\nprint(backend._llama._process.pid, flush=True)\nos._exit(1)"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -200,8 +202,13 @@ def test_a_missing_model_names_the_command(monkeypatch: pytest.MonkeyPatch) -> N
         planner()
 
 
+class Described(InstantPorts):
+    def observe(self) -> Observed:
+        return Observed(self.world.state.stamp, text="In front of you are a fridge and a sofa.")
+
+
 def test_an_episode(loaded: Any) -> None:
-    ports, log = InstantPorts(ToyWorld()), Log()
+    ports, log = Described(ToyWorld()), Log()
     prompter = Prompter(TOLD)
     backend = loaded(max_tokens=400)
     result = EpisodeLoop(ports, ports, log, backend, prompter).run(episode_info(max_steps=2))
