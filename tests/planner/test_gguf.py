@@ -210,10 +210,10 @@ class Described(InstantPorts):
 def test_an_episode(loaded: Any) -> None:
     ports, log = Described(ToyWorld()), Log()
     prompter = Prompter(TOLD)
-    backend = loaded(max_tokens=400)
-    result = EpisodeLoop(ports, ports, log, backend, prompter).run(episode_info(max_steps=2))
+    backend = loaded(max_tokens=150, repeat_penalty=1.1)
+    result = EpisodeLoop(ports, ports, log, backend, prompter).run(episode_info(max_steps=1))
     assert result.outcome in (Outcome.STEP_LIMIT, Outcome.ENDED), result.cause
     assert log.steps
     for step in log.steps:
-        assert step.subtask.action in [verb.name for verb in EMMOE.verbs]
+        assert step.raw_output.startswith("{") and step.tokens_out > 5
         assert step.tokens_in > 300
