@@ -32,6 +32,10 @@ KINDS = {
     "human": Kind("", "a person plans, on a page in a browser", "homie_planner.backends.human"),
     "replay": Kind("PLAN", "repeats a recorded plan or bag", "homie_planner.backends.replay"),
     "openai": Kind("MODEL", "asks a model at an OpenAI-compatible endpoint", "homie_planner.backends.openai_endpoint"),
+    "gguf": Kind("FILE", "runs a GGUF file on the CPU; smollm2 names a small one", "homie_planner.backends.gguf"),
+    "transformers": Kind(
+        "MODEL", "runs a local model, a name or a folder", "homie_planner.backends.transformers_model"
+    ),
 }
 
 
