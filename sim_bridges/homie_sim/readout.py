@@ -10,7 +10,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from homie_core.world_state import FLOOR, GRIPPER, Kind, ObjectState, WorldState
+from homie_core.world_state import FLOOR, GRIPPER, Kind, ObjectState, WorldState, top_of
 from homie_sim.house import House
 from homie_sim.objects import category_of
 
@@ -22,6 +22,8 @@ RUNNING = "on"
 
 _FLOOR_HEIGHT = 0.04
 _REGION_SLACK = 0.02
+_UPRIGHT = 0.5
+"""Least cosine of the angle by which a vessel may lean and still hold what is in it."""
 
 Array = NDArray[np.float64]
 Bounds = tuple[Array, Array]
@@ -90,6 +92,14 @@ class Readout:
         furniture = [model.body(piece.id).id for piece in house.furniture]
         geoms |= {body: _own_geoms(model, body) for body in furniture}
         self._boxes = _Boxes(model, geoms)
+        self._vessels = {
+            index: region.owner for index, region in enumerate(self.regions) if region.owner in self.objects
+        }
+        self._roofs = {
+            piece.id: house.footing.height(*piece.at) + piece.height
+            for piece in house.furniture
+            if piece.id in self.containers
+        }
         self._region_half = np.array([region.half for region in self.regions])
         self._region_sites = np.array([region.site for region in self.regions])
 
@@ -115,23 +125,37 @@ class Readout:
         ``data`` must have been brought up to date by ``mj_kinematics`` or a step.
         """
         boxes = self._boxes.read(data)
-        things = [self._object(data, name, body, boxes[body], held) for name, body in self.objects.items()]
+        things = [self._object(data, name, body, boxes, held) for name, body in self.objects.items()]
         things += self._furniture(data, boxes, running)
         things += [self._room(room.id) for room in self._house.rooms]
         return WorldState(self._house.name, stamp, tuple(things), robot_pose, held)
 
-    def _parent(self, data: mujoco.MjData, low: Array, high: Array) -> str:
-        """Id of the furniture or container that a thing with this box is in or on, or ``floor``."""
+    def _parent(self, data: mujoco.MjData, name: str, boxes: dict[int, Bounds]) -> str:
+        """What an object is in or on, as `ObjectState.parent` has it."""
+        low, high = boxes[self.objects[name]]
         middle = (low + high) / 2
-        inside = np.flatnonzero(self._holding(data, middle))
-        if len(inside):
-            return min((self.regions[index] for index in inside), key=lambda region: region.volume).owner
+        inside = [
+            self.regions[index]
+            for index in np.flatnonzero(self._holding(data, middle)).tolist()
+            if self._may_hold(data, index, low, boxes)
+        ]
+        if inside:
+            return min(inside, key=lambda region: region.volume).owner
         if low[2] > _FLOOR_HEIGHT:
             for piece in self._house.furniture:
                 x0, y0, x1, y1 = piece.footprint
                 if x0 <= middle[0] <= x1 and y0 <= middle[1] <= y1:
-                    return piece.id
+                    above = low[2] > self._roofs.get(piece.id, math.inf) - _REGION_SLACK
+                    return top_of(piece.id) if above else piece.id
         return FLOOR
+
+    def _may_hold(self, data: mujoco.MjData, index: int, low: Array, boxes: dict[int, Bounds]) -> bool:
+        """Whether what has its lowest point at ``low`` can be in a region: upright vessels hold what is above them."""
+        vessel = self._vessels.get(index)
+        if vessel is None:
+            return True
+        upright = data.site_xmat[self.regions[index].site][8] > _UPRIGHT
+        return bool(upright and low[2] > boxes[self.objects[vessel]][0][2])
 
     def _holding(self, data: mujoco.MjData, point: Array) -> NDArray[np.bool_]:
         """Which regions ``point`` is in."""
@@ -139,9 +163,9 @@ class Readout:
         local = np.einsum("nji,nj->ni", rotation, point - data.site_xpos[self._region_sites])
         return np.all(np.abs(local) <= self._region_half + _REGION_SLACK, axis=1)
 
-    def _object(self, data: mujoco.MjData, name: str, body: int, box: Bounds, held: str) -> ObjectState:
-        parent = GRIPPER if name == held else self._parent(data, *box)
-        return self._state(data, name, category_of(name), Kind.OBJECT, body, box, parent)
+    def _object(self, data: mujoco.MjData, name: str, body: int, boxes: dict[int, Bounds], held: str) -> ObjectState:
+        parent = GRIPPER if name == held else self._parent(data, name, boxes)
+        return self._state(data, name, category_of(name), Kind.OBJECT, body, boxes[body], parent)
 
     def _furniture(self, data: mujoco.MjData, boxes: dict[int, Bounds], running: Collection[str]) -> list[ObjectState]:
         things = []

@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from homie_core import fetch
-from homie_core.world_state import WorldState
+from homie_core.world_state import VESSELS, WorldState
 from homie_sim import physics
 from homie_sim.appliance_state import ApplianceStates
 from homie_sim.fetch_model import FOOTING_SERVOS, SERVOS
 from homie_sim.grasp import Grasp
 from homie_sim.house import House
 from homie_sim.house_builder import TIMESTEP, compile_house, describe
+from homie_sim.objects import category_of
 from homie_sim.occupancy import OccupancyGrid, build_grid
 from homie_sim.placement import Placer
 from homie_sim.readout import Readout
@@ -262,7 +263,14 @@ class MujocoWorld:
 
     def occupancy(self) -> OccupancyGrid:
         """The floor as it is now, open doors included."""
-        return build_grid(self.model, self.data, self.house, self.held)
+        return build_grid(self.model, self.data, self.house, self.carried())
+
+    def carried(self) -> tuple[str, ...]:
+        """Ids of the object in the hand and of what is in that."""
+        if not self.held:
+            return ()
+        inside = self.world_state().contents_of(self.held) if category_of(self.held) in VESSELS else ()
+        return (self.held, *inside)
 
     def opening(self) -> float:
         """Distance between the finger pads, metres."""

@@ -149,6 +149,7 @@ class NativeSkills:
         if not any(self._put_on(target, receptacle, spot) for spot in free[:_SPOTS]):
             text = f"no free spot for {target} on {receptacle} is within reach"
             raise SkillFailure(SkillErrorCode.NO_GRASP, text)
+        self._editor.fold_arm()
         return True
 
     def _put_on(self, target: str, receptacle: str, spot: Spot) -> bool:

@@ -35,6 +35,8 @@ _PALM_DEPTH = 0.047
 """How deep an object may reach behind the grip point before it touches the palm."""
 _HOLD_HEIGHT = 0.005
 _RIM_DEPTH = 0.016
+_RIM_OPENING = 0.045
+"""Fits round a slanting wall, and leaves room for what is in the middle."""
 _THIN = 0.012
 _WORST_FIT = 0.002
 _FINGERS_BELOW = np.array([[_TIP, 0.0135], [-0.0385, 0.0135]])
@@ -134,4 +136,5 @@ def _rim_grasps(shapes: Sequence[Shape], pose: FloatArray) -> Iterator[Grasp]:
         position = np.array([placed[0, 3], placed[1, 3], height]) - np.array([closing[0], closing[1], 0.0]) * drop
         for sign in (1.0, -1.0):
             down, side = np.array([0.0, 0.0, -1.0]), sign * closing
-            yield Grasp(make_pose(np.column_stack([down, side, np.cross(down, side)]), position), 0.06, PITCHES[-1])
+            hand = make_pose(np.column_stack([down, side, np.cross(down, side)]), position)
+            yield Grasp(hand, _RIM_OPENING, PITCHES[-1])

@@ -142,8 +142,8 @@ class Manipulator:
     # ---- trying ----------------------------------------------------------------------------------------------------
 
     def is_free(self, joints: FloatArray) -> bool:
-        """Whether ``joints`` (8,) hit nothing in the scene as it is."""
-        return not self.scene.in_collision(joints)
+        """Whether ``joints`` (8,) hit nothing in the scene as it is, and spill nothing."""
+        return not self.scene.in_collision(joints) and not self.scene.spills
 
     def seeds(self) -> Iterator[FloatArray]:
         """Where inverse kinematics starts from: known postures, then a few random ones."""
@@ -242,7 +242,7 @@ class Manipulator:
         """
         if self.stowed:
             return
-        if not self.state.held and sum(self._fingers()) < fetch.MAX_OPENING / 2:
+        if not self.state.held and self.opening < fetch.MAX_OPENING / 2:
             self.open_hand()
         level, tilted = self._stow_goals()
         for escape, effort in self._escapes():
@@ -305,14 +305,15 @@ class Manipulator:
             outcome = self.robot.gripper(0.0, effort)
         except CommandRejected:
             # The driver gives up when the fingers creep on; what counts is what is between them then.
-            outcome = GripperOutcome(sum(self._fingers()), stalled=True)
+            outcome = GripperOutcome(self.opening, stalled=True)
         self.refresh()
         return outcome
 
-    def _fingers(self) -> tuple[float, float]:
+    @property
+    def opening(self) -> float:
+        """Distance between the finger pads now, metres."""
         joints = self.robot.joint_positions()
-        left, right = (joints[name] for name in fetch.GRIPPER_JOINTS)
-        return left, right
+        return sum(joints[name] for name in fetch.GRIPPER_JOINTS)
 
     # ---- driving ---------------------------------------------------------------------------------------------------
 

@@ -68,7 +68,8 @@ def standings(manipulator: Manipulator, target: str) -> Iterator[BasePose]:
 
 
 def _grasp(manipulator: Manipulator, target: str, plan: GraspPlan) -> None:
-    with manipulator.scene.allowing(*plan.allowed, down_to=TOUCH):
+    scene = manipulator.scene
+    with scene.allowing(*plan.allowed, down_to=TOUCH), scene.allowing(*plan.pushed):
         manipulator.report("approach", 0.5)
         manipulator.run(plan.approach, APPROACH_SPEED, smooth=False)
         manipulator.report("grasp", 0.6)
