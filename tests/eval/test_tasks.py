@@ -83,7 +83,7 @@ def test_an_own_task(tmp_path: Path) -> None:
     assert len(task.paths) == 1
 
 
-@pytest.mark.parametrize("reference", ["7", "", "../100", "100_", "green can", "100.json"])
+@pytest.mark.parametrize("reference", ["700", "", "../100", "100_", "green can", "100.json"])
 def test_an_unknown_task_names_those_that_exist(reference: str) -> None:
     with pytest.raises(
         TaskError, match=r"unknown task .*; there are: 1_frozen_meat_can_to_counter, .*100_green_can_to_fridge"
