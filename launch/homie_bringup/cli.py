@@ -240,6 +240,25 @@ def doctor(out: Path) -> None:
     raise click.exceptions.Exit(code)
 
 
+@homie.command()
+@click.argument("tasks", nargs=-1)
+@click.option("--check", is_flag=True, help="See whether each fits its house and can be done.")
+def tasks(tasks: tuple[str, ...], check: bool) -> None:
+    """List tasks: numbers, names or YAML files; without any the whole suite."""
+    from homie_bringup.task_check import check_task
+    from homie_eval.emmoe.tasks import TaskError, load_task, shipped_tasks
+
+    for reference in tasks or shipped_tasks():
+        try:
+            task = load_task(reference)
+            if check:
+                check_task(task)
+        except TaskError as error:
+            raise click.UsageError(str(error)) from error
+        part, kinds = task.split or "", ", ".join(task.attributes)
+        click.echo(f"{task.id:<44}{task.scene:<9}{part:<6}{task.expert_length:>3} steps  {kinds}")
+
+
 def main() -> None:
     """Run the command; whatever is wrong with the input is one line on stderr and exit code 2."""
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")

@@ -14,6 +14,7 @@ from homie_planner.backend import Deadline, PlannerError, PlanRequest
 from homie_planner.backends.expert import Expert
 from homie_planner.loop import EpisodeLoop
 from support.episodes import Disturbance, InstantPorts, Log, episode_info
+from support.suite_episodes import initial_state
 from support.toy_house import ToyWorld, house, put
 
 CAN = "potted_meat_can_1"
@@ -31,15 +32,10 @@ def assert_solved(task: Task, world: ToyWorld, result: EpisodeResult, steps: lis
     assert goals.satisfied(task.conditions, WorldScene(world.state))
 
 
-def placed(task: Task) -> dict[str, str]:
-    """The task's placements; the toy house has less on its sofa than the task would clear."""
-    return {"tuna_fish_can_1": "tv_stand", **{placement.object: placement.on for placement in task.placements}}
-
-
 @pytest.mark.parametrize("id", shipped_tasks())
 def test_solves_every_shipped_task_without_an_error(id: str) -> None:
     task = load_task(id)
-    world = ToyWorld(house(placed(task)))
+    world = ToyWorld(initial_state(task))
     result, steps = run(task, world)
     assert_solved(task, world, result, steps)
     assert all(step.success for step in steps)
@@ -93,7 +89,7 @@ def test_replans_when_the_world_changes_behind_its_back(disturb: Disturbance, co
 
 def test_two_episodes_are_alike() -> None:
     task = load_task("94")
-    first, second = (run(task, ToyWorld(house(placed(task))))[1] for _ in range(2))
+    first, second = (run(task, ToyWorld(initial_state(task)))[1] for _ in range(2))
     assert [step.raw_output for step in first] == [step.raw_output for step in second]
 
 

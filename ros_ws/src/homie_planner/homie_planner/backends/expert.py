@@ -88,22 +88,43 @@ class Expert:
         return plan if actual._replace(near=self._near) == plan.state else None
 
     def _searched(self, task: Task, world: WorldState, steps: Sequence[Step]) -> _Plan:
-        things = world.categories
-        present = frozenset(things.values())
-        rests = _rests(task.paths, steps, things)
-        spoken = {thing.id: names.name_of(thing.id, world) for thing in world.objects}
-        failure = NoPlan("no plan")
-        for relevant in (_relevant(task), None):
-            domain, state = from_world(world, relevant)
-            near = self._near if self._near in domain.categories else ""
-            start = state._replace(near=near)
-            try:
-                acts = search(Problem(domain, start, rests, task.conditions, spoken, present))
-            except NoPlan as error:
-                failure = error
-                continue
-            return _Plan(acts, domain, start)
-        raise PlannerError(str(failure)) from failure
+        try:
+            acts, problem = find_plan(task, world, steps, self._near)
+        except NoPlan as error:
+            raise PlannerError(str(error)) from error
+        return _Plan(acts, problem.domain, problem.start)
+
+
+def find_plan(
+    task: Task,
+    world: WorldState,
+    steps: Sequence[Step] = (),
+    near: str = "",
+    paths: Sequence[KeyPath] | None = None,
+) -> tuple[tuple[Act, ...], Problem]:
+    """A shortest plan for what is left of a task after ``steps``, and the problem that it solves.
+
+    ``near`` is the id of the thing that the robot went to, empty if it may be near nothing; ``paths`` are the key paths
+    that will do, by default all. Things that the task does not speak of are looked at only if there is no plan without
+    them.
+
+    Raises:
+        NoPlan: there is none, or it takes too long to find one.
+    """
+    things = world.categories
+    present = frozenset(things.values())
+    rests = _rests(task.paths if paths is None else paths, steps, things)
+    spoken = {thing.id: names.name_of(thing.id, world) for thing in world.objects}
+    failure = NoPlan("no plan")
+    for relevant in (_relevant(task), None):
+        domain, state = from_world(world, relevant)
+        start = state._replace(near=near if near in domain.categories else "")
+        problem = Problem(domain, start, rests, task.conditions, spoken, present)
+        try:
+            return search(problem), problem
+        except NoPlan as error:
+            failure = error
+    raise failure
 
 
 def _task(text: str) -> Task:
