@@ -195,15 +195,16 @@ def merge(target: Path, shards: tuple[Path, ...], unfinished: bool) -> None:
 @homie.command()
 @click.argument("paths", nargs=-1, required=True, type=BAG)
 @click.option("--as-published", is_flag=True, help="Of runs: also as the published notebooks count.")
-def score(paths: tuple[Path, ...], as_published: bool) -> None:
-    """Score bags and run folders; no ROS is needed."""
+@click.option("--emmoe-100", "emmoe100", type=BAG, help="The data set, for run folders of the original HomieBot.")
+def score(paths: tuple[Path, ...], as_published: bool, emmoe100: Path | None) -> None:
+    """Score bags, run folders, and the original HomieBot's exp/<model>; no ROS is needed."""
     from rich.console import Console
 
     from homie_bringup.score_command import ScoreError, run_score
 
     try:
         for path in paths:
-            run_score(path, Console(), as_published=as_published)
+            run_score(path, Console(), as_published=as_published, emmoe100=emmoe100)
     except ScoreError as error:
         raise click.UsageError(str(error)) from error
 
