@@ -24,7 +24,6 @@ from homie_eval.emmoe.results_files import format_results, write_results
 from homie_eval.runs.evaluation_folder import EvaluationFolder, RunIsLocked
 from homie_eval.runs.plan import RunPlan
 from homie_eval.runs.store import RunStore, State, StoreError
-from homie_planner.extras import MissingExtra
 from homie_planner.versions import versions
 
 EXIT_OK = 0
@@ -52,6 +51,8 @@ def run_evaluation(options: EvaluationOptions, values: dict[str, object], consol
     Raises:
         SettingsError: a value is not allowed, or there is no run to go on with.
     """
+    if options.ray is not None:
+        options.ray.check()
     folder = _folder(options, values)
     try:
         with folder.locked(), RunStore(folder.store) as store:
@@ -66,7 +67,7 @@ def run_evaluation(options: EvaluationOptions, values: dict[str, object], consol
             ):
                 evaluation = Evaluation(folder, workers, options.workers, options.tries, display.show)
                 counts = evaluation.run(stop)
-    except (RunIsLocked, StoreError, MissingExtra) as error:
+    except (RunIsLocked, StoreError) as error:
         raise SettingsError(str(error)) from error
     except EvaluationError as error:
         _say(console, f"stopped  {error}")

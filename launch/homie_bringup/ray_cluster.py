@@ -8,6 +8,8 @@ servers are those of the node on which an episode runs. What workers print is in
 from __future__ import annotations
 
 import os
+import re
+import socket
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,11 +19,18 @@ from homie_bringup.evaluation import EvaluationError
 from homie_bringup.processes import STOP_SECONDS
 from homie_bringup.ray_worker import RayWorker
 from homie_bringup.remote_workers import Delivery, Ready, WorkerLost
+from homie_bringup.settings import SettingsError
 from homie_eval.runs.plan import Episode, RunPlan
-from homie_planner.extras import require
+from homie_planner.extras import MissingExtra, require
 
 NODE_SECONDS = 30.0
 """How long after a worker the cluster may take to see that its node is gone too."""
+
+
+CONNECT_SECONDS = 10.0
+
+_WITHOUT_PORT = ("auto", "local")
+_ENDPOINT = re.compile(r"(ray://)?(?P<host>[^/\s:]+|\[[^/\s]+\]):(?P<port>\d{1,5})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +45,26 @@ class RayOptions:
     address: str
     cpus: float = 1.0
     bags: Path | None = None
+
+    def check(self) -> None:
+        """Before anything begins.
+
+        Raises:
+            SettingsError: the address is none, or Ray is not installed.
+        """
+        if self.address not in _WITHOUT_PORT and self.endpoint is None:
+            allowed = ", ".join((*_WITHOUT_PORT, "HOST:PORT", "ray://HOST:PORT"))
+            raise SettingsError(f"ray {self.address!r} is no address of a cluster; allowed: {allowed}")
+        try:
+            require("ray", "ray")
+        except MissingExtra as error:
+            raise SettingsError(f"ray: {error}") from error
+
+    @property
+    def endpoint(self) -> tuple[str, int] | None:
+        """Host and port, where the address has them."""
+        match = _ENDPOINT.fullmatch(self.address)
+        return (match["host"].strip("[]"), int(match["port"])) if match else None
 
 
 class RayCluster:
@@ -59,12 +88,13 @@ class RayCluster:
         Raises:
             EvaluationError: there is no such cluster, or it cannot be joined.
         """
+        if self._options.endpoint is not None:
+            self._knock(self._options.endpoint)
         own = {"include_dashboard": False} if self._options.address == "local" else {}
         try:
             self._ray.init(self._options.address, log_to_driver=False, logging_level="ERROR", **own)
         except (ConnectionError, ValueError, RuntimeError, OSError) as error:
-            reason = str(error).strip().partition("\n")[0]
-            raise EvaluationError(f"cannot join the Ray cluster {self._options.address!r}: {reason}") from error
+            raise self._cannot_join(error) from error
         return self
 
     def __exit__(self, *details: object) -> None:
@@ -73,6 +103,17 @@ class RayCluster:
         for actor in self._actors:
             actor.wait_for_end(max(0.0, deadline - time.monotonic()))
         self._ray.shutdown()
+
+    def _knock(self, endpoint: tuple[str, int]) -> None:
+        """Ray waits for minutes for a cluster that is not there."""
+        try:
+            socket.create_connection(endpoint, timeout=CONNECT_SECONDS).close()
+        except OSError as error:
+            raise self._cannot_join(error) from error
+
+    def _cannot_join(self, error: Exception) -> EvaluationError:
+        reason = str(error).strip().partition("\n")[0]
+        return EvaluationError(f"cannot join the Ray cluster {self._options.address!r}: {reason}")
 
     def start(self, name: str) -> _Actor:
         remote = self._ray.remote(RayWorker).options(

@@ -113,11 +113,11 @@ class RemoteWorkers:
     max_tries: int = DEFAULT_TRIES
     max_megabytes: float = 2000.0
     place_seconds: float = PLACE_SECONDS
-    _alive: list[_Worker] = field(default_factory=list)
-    _started: int = 0
-    _crashes: int = 0
-    _started_at_crash: int = 0
-    _last_placed: float = field(default_factory=time.monotonic)
+    _alive: list[_Worker] = field(default_factory=list, init=False)
+    _started: int = field(default=0, init=False)
+    _crashes: int = field(default=0, init=False)
+    _started_at_crash: int = field(default=0, init=False)
+    _last_placed: float = field(default_factory=time.monotonic, init=False)
 
     def __len__(self) -> int:
         return len(self._alive)
