@@ -18,7 +18,6 @@ from homie_bringup.episode_client import EPISODE_SECONDS
 from homie_eval.runs.evaluation_folder import EvaluationFolder
 from homie_eval.runs.store import DEFAULT_TRIES, RunStore, State
 
-POLL_SECONDS = 0.2
 STUCK_SECONDS = EPISODE_SECONDS + 300.0
 """A worker that has been at one episode for longer than any episode may take is killed."""
 
@@ -55,6 +54,10 @@ class Progress:
 
 class Workers(Protocol):
     """Those who run a run's episodes. ``len`` is the number of them that were started and have not ended."""
+
+    @property
+    def poll_seconds(self) -> float:
+        """How long to wait until `take_note` is called again."""
 
     def __len__(self) -> int: ...
 
@@ -105,7 +108,7 @@ class Evaluation:
                     self.workers.fill_up(min(self.worker_count, counts[State.PENDING] + counts[State.RUNNING]))
                     rate = (Progress(counts, 0, 0.0).ended - before.ended) / (time.monotonic() - began)
                     self.report(Progress(counts, len(self.workers), rate))
-                    stop.wait(POLL_SECONDS)
+                    stop.wait(self.workers.poll_seconds)
                     self.workers.take_note(store)
                     self.workers.kill(_stuck(store), STUCK_SECONDS)
             finally:

@@ -32,6 +32,7 @@ class LocalWorkers:
     folder: EvaluationFolder
     max_tries: int = DEFAULT_TRIES
     max_megabytes: float = 2000.0
+    poll_seconds: float = 0.2
     _alive: list[_Worker] = field(default_factory=list)
     _started: int = 0
     _crashes: int = 0

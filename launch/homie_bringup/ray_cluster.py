@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import socket
+import textwrap
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,8 @@ NODE_SECONDS = 30.0
 
 
 CONNECT_SECONDS = 10.0
+
+_CAUSE_LENGTH = 200  # Ray adds advice of any length
 
 _WITHOUT_PORT = ("auto", "local")
 _ENDPOINT = re.compile(r"(ray://)?(?P<host>[^/\s:]+|\[[^/\s]+\]):(?P<port>\d{1,5})")
@@ -196,4 +199,4 @@ class _Actor:
         if unsure and time.monotonic() - self._erred < NODE_SECONDS:
             return ""
         said = str(error).strip().splitlines() or [type(error).__name__]
-        return f"its worker on {self._host} was lost: {said[-1].strip()}"
+        return f"its worker on {self._host} was lost: {textwrap.shorten(said[-1], _CAUSE_LENGTH, placeholder=' …')}"

@@ -25,7 +25,11 @@ class RayWorker:
     """Runs one episode after the other. `cancel` is called while `run` runs, so an actor needs two threads."""
 
     def __init__(self, plan_json: str, run_name: str, bags: str) -> None:
-        """``bags`` is the folder in which bags stay; empty: each goes with its delivery and nothing stays."""
+        """``bags`` is the folder in which bags stay; empty: each goes with its delivery.
+
+        Nothing stays then on the node, but where a worker was killed: there is a folder ``homie_bags_*`` among the
+        temporary files, with one bag at most.
+        """
         set_transport_defaults()
         self._plan = RunPlan.model_validate_json(plan_json)
         self._keeps_bags = bool(bags)

@@ -24,8 +24,6 @@ from homie_eval.runs.store import DEFAULT_TRIES, RunStore
 PLACE_SECONDS = 300.0
 """How long a run waits for its first worker, or for another one once all are lost."""
 
-_POLL_SECONDS = 0.1
-
 
 class WorkerLost(Exception):
     """A worker is gone and will not answer. One line: what became of it."""
@@ -112,6 +110,7 @@ class RemoteWorkers:
     cluster: Cluster
     max_tries: int = DEFAULT_TRIES
     max_megabytes: float = 2000.0
+    poll_seconds: float = 0.05  # a worker that has delivered stands idle until then
     place_seconds: float = PLACE_SECONDS
     _alive: list[_Worker] = field(default_factory=list, init=False)
     _started: int = field(default=0, init=False)
@@ -153,7 +152,7 @@ class RemoteWorkers:
             while any(worker.episode for worker in self._alive) and time.monotonic() < deadline:
                 for worker in tuple(self._alive):
                     self._listen(worker, store)
-                time.sleep(_POLL_SECONDS)
+                time.sleep(self.poll_seconds)
         finally:
             now = time.time()
             for worker in self._alive:

@@ -22,20 +22,24 @@ STORE_BYTES = 100_000_000
 
 
 @pytest.fixture
-def cluster() -> Iterator[Any]:
-    """A cluster with one node, of one CPU, that holds what all share. Sockets need a short path of its folder."""
+def ray_folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """All files of Ray and its workers are in here. Its path is short, as sockets need it."""
     folder = Path(tempfile.mkdtemp(prefix="ray"))
-    head = {"num_cpus": 1, "object_store_memory": STORE_BYTES, "include_dashboard": False, "temp_dir": str(folder)}
+    monkeypatch.setenv("TMPDIR", str(folder))
+    monkeypatch.setenv("RAY_TMPDIR", str(folder))
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def cluster(ray_folder: Path) -> Iterator[Any]:
+    """A cluster with one node, of one CPU, that holds what all share."""
+    head = {"num_cpus": 1, "object_store_memory": STORE_BYTES, "include_dashboard": False}
     cluster = cluster_utils.Cluster(initialize_head=True, head_node_args=head)
-    try:
-        yield cluster
-    finally:
-        processes = descendants(os.getpid())
-        cluster.shutdown()
-        try:
-            wait_for(lambda: not any(map(is_alive, processes)), "the cluster's processes to end")
-        finally:
-            shutil.rmtree(folder)
+    yield cluster
+    processes = descendants(os.getpid())
+    cluster.shutdown()
+    wait_for(lambda: not any(map(is_alive, processes)), "the cluster's processes to end")
 
 
 def descendants(pid: int) -> set[int]:
@@ -87,6 +91,7 @@ def test_a_run_on_two_nodes_loses_one_and_ends_with_the_numbers_of_a_local_run(t
 
 
 @pytest.mark.timeout(900)
+@pytest.mark.usefixtures("ray_folder")
 def test_interrupted_it_gives_back_what_ran_and_a_local_run_goes_on(tmp_path: Path) -> None:
     bags = tmp_path / "bags"
     run = tmp_path / "run"
