@@ -1,0 +1,1 @@
+"""Runs of many episodes: what they consist of, and how far they are."""
