@@ -21,7 +21,7 @@ ROW = 22.0
 """Height of one bar with the space around it."""
 BAR = 12.0
 """Height of the bar itself."""
-LABEL = 86.0
+LABEL = 108.0
 """Width of the names on the left."""
 AXIS = 130.0
 """Length of a bar for the whole of a share."""
@@ -29,16 +29,20 @@ NUMBER = 134.0
 """Width of the printed numbers on the right."""
 TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 TICK_ROW = 14.0
-LONGEST_LABEL = 13
+LONGEST_LABEL = 14
+"""Letters of a name that fit; of a longer one the middle is left out."""
 
 STACK_AXIS = 620.0
-STACK_LABEL = 170.0
+STACK_LABEL = 180.0
+LONGEST_STACK_LABEL = 26
 STACK_NUMBER = 150.0
 TEXT_WIDTH = 15.0
 """A piece at least this wide has its name printed in it."""
 
 STRIP_LABEL = 46.0
-STRIP_WIDTH = 900.0
+STRIP_WIDTH = 1120.0
+STRIP_END = 10.0
+"""Room on the right, for the last column's number."""
 CELL_HEIGHT = 22.0
 GAP = 1.5
 SMALLEST_CELL, LARGEST_CELL = 8.0, 26.0
@@ -132,7 +136,7 @@ def stacked_chart(title: str, description: str, stacks: Sequence[Stack]) -> Mark
     scale = STACK_AXIS / max([stack.total for stack in stacks if stack.total > 0], default=1.0)
     for number, stack in enumerate(stacks):
         top = ROW * number + 2
-        _text(svg, STACK_LABEL - 6, top + 13, _short(stack.label, 30), anchor="end", title=stack.label)
+        _text(svg, STACK_LABEL - 6, top + 13, _short(stack.label, LONGEST_STACK_LABEL), anchor="end", title=stack.label)
         x = STACK_LABEL
         for piece in stack.pieces:
             width = scale * piece.amount
@@ -158,7 +162,7 @@ def strip(
     pitch = min(LARGEST_CELL, max(SMALLEST_CELL, (STRIP_WIDTH - STRIP_LABEL) / max(1, len(columns))))
     bottom = (CELL_HEIGHT + GAP) * len(rows)
     # A group, not one image: the links in it are to be reached.
-    svg = _svg(STRIP_LABEL + pitch * len(columns) + GAP, bottom + TICK_ROW, title, description, role="group")
+    svg = _svg(STRIP_LABEL + pitch * len(columns) + STRIP_END, bottom + TICK_ROW, title, description, role="group")
     for number, (label, cells) in enumerate(rows):
         top = (CELL_HEIGHT + GAP) * number
         _text(svg, STRIP_LABEL - 6, top + CELL_HEIGHT / 2 + 4, label, anchor="end")
@@ -220,7 +224,8 @@ def _text(
 
 
 def _short(text: str, longest: int = LONGEST_LABEL) -> str:
-    return text if len(text) <= longest else text[: longest - 1] + "…"
+    end = longest // 2
+    return text if len(text) <= longest else f"{text[: longest - 1 - end]}…{text[-end:]}"
 
 
 def _n(number: float) -> str:

@@ -207,7 +207,7 @@ def _comparison(each: Comparison) -> dict[str, object]:
         "exact": _exact(each.difference if defined else None),
         "difference": f"{100 * each.difference:+.2f}" if defined else "not defined",
         "interval": f"[{100 * interval.low:+.1f}, {100 * interval.high:+.1f}]" if interval and defined else "",
-        "p": f"{each.p:.4f}" if defined else "",
+        "p": "" if not defined else f"{each.p:.4f}" if each.p >= 0.0001 else "< 0.0001",
         "p_exact": repr(each.p),
         "pairs": each.pairs,
         "defined": defined,
@@ -253,13 +253,10 @@ def _kind(episode: RunEpisode) -> CellKind:
 def _strip(planner: PlannerResults, results: RunResults, links: dict[str, str]) -> dict[str, object]:
     """Success by trial (rows) and task (columns) of one planner."""
     found = {(each.episode.task, each.episode.trial): each for each in planner.episodes}
-    tasks = [task for task in results.plan.tasks if any((task.id, trial) in found for trial in _trials(results))]
+    tasks = results.plan.tasks
     rows = [
-        (
-            f"trial {trial}",
-            [_strip_cell(found.get((task.id, trial)), links) for task in tasks],
-        )
-        for trial in _trials(results)
+        (f"trial {trial}", [_strip_cell(found.get((task.id, trial)), links) for task in tasks])
+        for trial in range(1, results.plan.trials + 1)
     ]
     counts = Counter(_kind(each) for each in planner.episodes)
     said = (
@@ -272,10 +269,6 @@ def _strip(planner: PlannerResults, results: RunResults, links: dict[str, str]) 
         "text": said,
         "plot": strip(title, f"{said}.", rows, [str(task.number) for task in tasks]),
     }
-
-
-def _trials(results: RunResults) -> range:
-    return range(1, results.plan.trials + 1)
 
 
 def _strip_cell(episode: RunEpisode | None, links: dict[str, str]) -> StripCell:
