@@ -57,6 +57,8 @@ def homie(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
         (["dance"], ["dance"]),
         (["score", "no_such_bag"], ["no_such_bag"]),
         (["report", "no_such_bag"], ["no_such_bag"]),
+        (["report", "no_such_bag", "--pages", "some"], ["--pages", "some", "all", "failed", "none"]),
+        (["eval", "emmoe", "--pages", "some"], ["--pages", "some", "all", "failed", "none"]),
     ],
 )
 def test_bad_input(arguments: list[str], words: list[str], tmp_path: Path) -> None:
