@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -143,3 +147,55 @@ def test_several_processes_make_the_same_pages(results: RunResults, folder: Eval
         path.unlink()
     assert write_episode_pages(results, folder, Pages.ALL, workers=2) == alone
     assert {path: path.read_text(encoding="utf-8") for path in folder.episodes.rglob("report.html")} == texts
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+from homie_eval import episode_pages
+from homie_eval.emmoe.results import load_results
+from homie_eval.runs.evaluation_folder import EvaluationFolder
+from homie_eval.runs.store import RunStore
+
+folder = EvaluationFolder(Path(sys.argv[1]))
+episode_pages.ALONE_SECONDS = 0.0
+with RunStore(folder.store) as store:
+    results = load_results(store)
+episode_pages.write_episode_pages(results, folder, episode_pages.Pages.ALL, workers=2)
+"""
+
+
+@pytest.mark.timeout(120)
+def test_no_process_outlives_the_one_that_started_it(results: RunResults, folder: EvaluationFolder) -> None:
+    bag = folder.bag(results.episodes[0].episode)
+    for path in bag.glob("*.mcap"):
+        path.unlink()
+        os.mkfifo(path)  # whoever reads this bag waits for ever
+    process = subprocess.Popen([sys.executable, "-c", SCRIPT, str(folder.path)])
+    try:
+        # Another process made a page, so that of this bag is at work too.
+        wait_for(lambda: len(pages(folder)) > 0, "a page")
+        started = children(process.pid)
+        assert len(started) >= 2
+    finally:
+        process.kill()
+        process.wait()
+    wait_for(lambda: not any(map(is_alive, started)), "the processes to end")
+
+
+def children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()]
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def wait_for(condition: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + 60.0
+    while not condition():
+        assert time.monotonic() < deadline, f"waited 60 s for {what}"
+        time.sleep(0.05)
