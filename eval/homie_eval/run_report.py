@@ -21,11 +21,12 @@ from homie_eval.emmoe.results import NOISE_LEVEL, Comparison, PlannerResults, Ru
 from homie_eval.emmoe.results_files import published_table, remarks
 from homie_eval.emmoe.tables import all_tables
 from homie_eval.emmoe.tasks import Task
-from homie_eval.page import format_seconds, pretty_json, render_page, write_page
+from homie_eval.page import pretty_json, render_page, write_page
 from homie_eval.plots import Bar, CellKind, Piece, Stack, StripCell, bar_chart, stacked_chart, strip
 from homie_eval.runs.evaluation_folder import EvaluationFolder
 from homie_eval.runs.store import TERMINAL, State
 from homie_eval.score import format_errors, format_outcome
+from homie_eval.spending import format_seconds
 from homie_eval.tables import Cell, Table
 
 FILES = ("metrics.csv", "episodes.csv", "tables.tex", "results.json")

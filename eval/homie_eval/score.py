@@ -11,6 +11,7 @@ from homie_core.errors import ErrorCode
 from homie_eval.bag import read_bag
 from homie_eval.emmoe.metrics import EpisodeScore, Summary, Value, aggregate, score_episode
 from homie_eval.emmoe.tasks import Task, TaskError, from_json, load_task
+from homie_eval.spending import spending, spending_rows
 from homie_eval.trajectory import Trajectory
 
 
@@ -109,6 +110,7 @@ def format_episode(episode: ScoredEpisode) -> str:
     ]
     if episode.agrees is not None:
         head.append(_row("live", "the same numbers" if episode.agrees else f"other numbers: {episode.live}"))
+    head += [_row(name, text) for name, text in spending_rows(spending(episode.trajectory.steps))]
     return "\n".join([*head, "", format_score(episode.score)])
 
 
@@ -126,7 +128,9 @@ def format_bag(score: BagScore) -> str:
     """All episodes of a bag; the pooled numbers too if there are several."""
     parts = [format_episode(episode) for episode in score.episodes]
     if len(score.episodes) > 1:
-        parts.append(format_summary(score.summary))
+        spent = spending(step for episode in score.episodes for step in episode.trajectory.steps)
+        rows = [_row(name, text) for name, text in spending_rows(spent)]
+        parts.append("\n".join([format_summary(score.summary), *rows]))
     parts += [f"note: {problem}" for problem in score.problems]
     return "\n\n".join(parts)
 

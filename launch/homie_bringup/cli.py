@@ -31,7 +31,7 @@ def homie() -> None:
     "--planner",
     default="expert",
     show_default=True,
-    help="Backend, e.g. expert or replay:PLAN (case_1, a file, or a bag), or a YAML file.",
+    help="Backend, e.g. expert, human or replay:PLAN (case_1, a file, or a bag), or a YAML file.",
 )
 @click.option(
     "--planner-option",
@@ -46,6 +46,13 @@ def homie() -> None:
 )
 @click.option(
     "--skills", default="m3", show_default=True, help="Physical skills, or oracle: instant, by the simulator."
+)
+@click.option(
+    "--server",
+    "servers",
+    multiple=True,
+    metavar="MODEL=NAME",
+    help="Your own skill server, skills/NAME/execute, for a model, e.g. RT-1-X=my_server; may be repeated.",
 )
 @click.option(
     "--success-rates",

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from homie_bringup.composition import Composition
 from homie_bringup.domain import run_domain
-from homie_bringup.episode_client import EpisodeClientNode, Graph
+from homie_bringup.episode_client import EPISODE_SECONDS, EpisodeClientNode, Graph
 from homie_bringup.graph import NodeSpec, simulation_graph
 from homie_bringup.pages import write_pages
 from homie_bringup.processes import Processes
@@ -80,9 +80,10 @@ def _episode(
     ):
         client = host.add(EpisodeClientNode, graph=graph, use_global_arguments=False)
         client.wait_ready(stop)
+        thinking = run.settings.max_steps * (run.reply_seconds or 0.0)
         with StepTable(console, title) as table:
             goal = task_goal(run, f"{folder.path.name}_trial{run.settings.trial}", layout.value)
-            return client.run(goal, folder.bag, table.add, stop)
+            return client.run(goal, folder.bag, table.add, stop, table.say, EPISODE_SECONDS + thinking)
 
 
 def _start(

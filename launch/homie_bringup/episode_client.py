@@ -15,6 +15,7 @@ from homie_msgs.msg import Score as ScoreMsg
 from homie_msgs.msg import StepRecord
 from homie_msgs.srv import CheckSubtask, GetObservation, ResetEpisode, StartRecording, StopRecording
 from rclpy.action import ActionClient
+from std_msgs.msg import String
 
 from homie_core.episode import EpisodeResult, Outcome, Step
 from homie_core.from_messages import episode_result_from_msg, step_from_msg
@@ -63,7 +64,9 @@ class EpisodeClientNode(HomieNode):
         }
         self._results = self.create_publisher(EpisodeResultMsg, "episode/result", qos.events())
         self._heard: _Heard | None = None
+        self._on_notice: Callable[[str], None] | None = None
         self.create_subscription(StepRecord, "episode/step", self._take_step, qos.events())
+        self.create_subscription(String, "planner/notice", self._take_notice, qos.state())
         self.create_subscription(ScoreMsg, "referee/emmoe/score", self._take_score, qos.events())
 
     def wait_ready(self, stop: threading.Event) -> None:
@@ -76,9 +79,18 @@ class EpisodeClientNode(HomieNode):
             wait_until(partial(self._graph_has, is_ready), START_SECONDS, f"{what} to appear", cancelled=stop)
 
     def run(
-        self, goal: RunTask.Goal, bag: Path, on_step: Callable[[Step], None], stop: threading.Event
+        self,
+        goal: RunTask.Goal,
+        bag: Path,
+        on_step: Callable[[Step], None],
+        stop: threading.Event,
+        on_notice: Callable[[str], None] | None = None,
+        seconds: float = EPISODE_SECONDS,
     ) -> EpisodeResult:
         """Record and run one episode. ``stop`` cancels it; its bag is closed in any case.
+
+        ``on_notice`` is told what the planner has to say to people; without it that is logged. An episode that takes
+        longer than ``seconds`` of wall time is given up.
 
         Raises:
             InfrastructureError: the recorder could not be started or stopped.
@@ -89,11 +101,13 @@ class EpisodeClientNode(HomieNode):
         call = call_service(self._start_recording, request, RECORDER_SECONDS + 5.0, "the recorder to start")
         require_success(call, "starting the recorder")
         heard = self._heard = _Heard(goal.episode_id, on_step)
+        self._on_notice = on_notice or self._log_notice
         try:
-            result = self._run_goal(goal, heard, stop)
+            result = self._run_goal(goal, heard, stop, seconds)
             self._wait_for_the_last_word(heard, result.steps)
         finally:
             self._heard = None
+            self._on_notice = None
             stopped = call_service(
                 self._stop_recording, StopRecording.Request(), RECORDER_SECONDS, "the recorder to stop"
             )
@@ -101,13 +115,13 @@ class EpisodeClientNode(HomieNode):
         give_back()  # of all nodes, where they run in this process
         return result
 
-    def _run_goal(self, goal: RunTask.Goal, heard: _Heard, stop: threading.Event) -> EpisodeResult:
+    def _run_goal(self, goal: RunTask.Goal, heard: _Heard, stop: threading.Event, seconds: float) -> EpisodeResult:
         began = time.monotonic()
         try:
             outcome = send_goal(
                 self._run_task,
                 goal,
-                EPISODE_SECONDS,
+                seconds,
                 "the planner to run the task",
                 cancelled=stop,
             )
@@ -138,6 +152,14 @@ class EpisodeClientNode(HomieNode):
         heard = self._heard
         if heard is not None and message.episode_id == heard.episode_id:
             heard.take(step_from_msg(message))
+
+    def _take_notice(self, message: String) -> None:
+        tell = self._on_notice
+        if tell is not None:
+            tell(message.data)
+
+    def _log_notice(self, text: str) -> None:
+        self.get_logger().info(text)
 
     def _take_score(self, message: ScoreMsg) -> None:
         heard = self._heard

@@ -18,7 +18,7 @@ SUITES = (BENCHMARK,)
 
 _RANGE = re.compile(r"(?P<first>\d+)-(?P<last>\d+)")
 _SHARD = re.compile(r"(?P<number>\d+)/(?P<count>\d+)")
-_RUN_FIELDS = ("setting", "skills", "success_rates", "views", "max_steps", "video_fps")
+_RUN_FIELDS = ("setting", "skills", "success_rates", "views", "max_steps", "video_fps", "servers")
 """Settings of a single run that hold for every episode of an evaluation."""
 
 
@@ -38,6 +38,7 @@ class EvaluationSettings(BaseModel):
     skills: Skills = Field("m3", description="Physical skills (m3), or instant ones by the simulator (oracle)")
     success_rates: str = Field("", description="Chance of each try of an instant skill, or table_4")
     views: Views = Field("needed", description="The four views for every planner, or only where needed")
+    servers: tuple[str, ...] = Field((), description="Skill servers of one's own, MODEL=NAME")
     max_steps: int = Field(STEP_LIMIT, ge=1, le=1000, description="Steps after which an episode stops")
     video_fps: float = Field(0.0, ge=0.0, le=50.0, description="Video pictures per simulated second; 0 for none")
 

@@ -40,7 +40,7 @@ def simulation_graph(run: Run) -> tuple[NodeSpec, ...]:
             "homie_skills",
             "executor_node",
             "ExecutorNode",
-            {"setting": settings.setting.value, "servers": [f"M3={settings.skills}"]},
+            {"setting": settings.setting.value, "servers": [f"{model}={name}" for model, name in run.servers.items()]},
         ),
         NodeSpec("monitor", "homie_monitor", "monitor_node", "MonitorNode", {"setting": settings.setting.value}),
         NodeSpec(
@@ -60,8 +60,9 @@ def _bridge(run: Run) -> dict[str, ParameterValue]:
         "house": run.house,
         "seed": settings.seed,
         "video_fps": settings.video_fps,
-        "render": run.views or settings.video_fps > 0,
+        "render": run.views or run.describes or settings.video_fps > 0,
         "views": run.views,
+        "describe": run.describes,
         "native_skills": settings.skills == "oracle",
         "success_rates": settings.success_rates,
     }

@@ -8,13 +8,17 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from homie_core.episode import STEP_LIMIT, Setting
+from homie_core.vocabulary import EMMOE
 from homie_eval.emmoe.tasks import Task, TaskError, load_task
 from homie_planner.backend import PlannerError
 from homie_planner.config import PlannerConfig, read_config
+from homie_planner.instruction import ObservationKind
 from homie_planner.registry import make_planner
+from homie_planner.retrieval import find_bags
 from homie_sim.house import HouseError, load_house
 from homie_sim.house_files import house_names
 from homie_sim.native.success_rates import SuccessRates
+from homie_skills.executor import read_server
 
 Skills = Literal["m3", "oracle"]
 """Who carries out subtasks: the physical skills, or the simulator itself, without motion."""
@@ -40,6 +44,9 @@ class Settings(BaseModel):
     )
     setting: Setting = Field(Setting.BACKGROUND_INFORMATION, description="What the monitor and the skills may know")
     skills: Skills = Field("m3", description="Physical skills (m3), or instant ones by the simulator (oracle)")
+    servers: tuple[str, ...] = Field(
+        (), description="Your own skill servers, MODEL=server, e.g. RT-1-X=my_server for skills/my_server/execute"
+    )
     success_rates: str = Field(
         "", description="Chance of each try of an instant skill, e.g. go_to=0.9,pick=0.5, or table_4; 1 if not given"
     )
@@ -55,11 +62,20 @@ class Settings(BaseModel):
             raise ValueError("success_rates are for skills oracle; physical skills succeed or fail by themselves")
         return self
 
-    @field_validator("planner_options", mode="before")
+    @field_validator("planner_options", "servers", mode="before")
     @classmethod
     def _separate(cls, value: object) -> object:
-        """A launch argument is one text: its options are separated by blanks."""
+        """A launch argument is one text: several values are separated by blanks."""
         return tuple(value.split()) if isinstance(value, str) else value
+
+    @field_validator("servers")
+    @classmethod
+    def _are_servers(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        models = [read_server(text)[0] for text in value]
+        twice = sorted({model for model in models if models.count(model) > 1})
+        if twice:
+            raise ValueError(f"model {twice[0]} has more than one server")
+        return value
 
     @field_validator("success_rates")
     @classmethod
@@ -69,7 +85,10 @@ class Settings(BaseModel):
 
 
 class Run(BaseModel):
-    """Checked settings and what they name. ``looks``: whether the planner looks at pictures."""
+    """Checked settings and what they name. ``looks``: whether the planner is shown pictures, and looks at them.
+
+    ``reply_seconds`` is the time that a planner of its own pace, a person, has for each reply.
+    """
 
     model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
 
@@ -77,11 +96,27 @@ class Run(BaseModel):
     task: Task
     planner: PlannerConfig
     looks: bool = True
+    reply_seconds: float | None = None
 
     @property
     def views(self) -> bool:
         """Whether observations hold pictures."""
         return self.looks or self.settings.views == "always"
+
+    @property
+    def describes(self) -> bool:
+        """Whether observations hold a text about what is seen."""
+        return self.planner.instruction.observation is ObservationKind.TEXT
+
+    @property
+    def servers(self) -> dict[str, str]:
+        """The skill server of each model.
+
+        Where the user has none, the skills of the run stand in: NoMaD, PixNav, octo and RT-1-X are not shipped. The
+        setting without background information is then about what monitor and checks may know, not about those models.
+        """
+        stand_ins = dict.fromkeys(EMMOE.models, self.settings.skills)
+        return {**stand_ins, **dict(map(read_server, self.settings.servers))}
 
     @property
     def house(self) -> str:
@@ -113,10 +148,18 @@ def run_of(settings: Settings, task: Task) -> Run:
     """
     try:
         planner = read_config(settings.planner, settings.planner_options)
-        looks = make_planner(planner).capabilities.images
+        capabilities = make_planner(planner).capabilities
+        if planner.instruction.retrieve:
+            find_bags(Path(planner.instruction.memory))
     except PlannerError as error:
         raise SettingsError(str(error)) from error
-    run = Run(settings=settings, task=task, planner=planner, looks=looks)
+    run = Run(
+        settings=settings,
+        task=task,
+        planner=planner,
+        looks=capabilities.images and planner.instruction.observation is ObservationKind.IMAGES,
+        reply_seconds=capabilities.reply_seconds,
+    )
     known = house_names()
     if run.house in known:
         return run

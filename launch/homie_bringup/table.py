@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Self
 
 from rich.console import Console
 from rich.live import Live
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from homie_core.episode import Step
+
+NOTE_CHARACTERS = 100
+"""What of a step's note is shown; the report has all of it."""
 
 
 class StepTable:
@@ -40,6 +45,10 @@ class StepTable:
         else:
             self._live.update(self._table(), refresh=True)
 
+    def say(self, text: str) -> None:
+        """Show a line that belongs to no step; a live table stays below it."""
+        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+
     def _table(self) -> Table:
         table = Table(title=escape(self._title), title_justify="left", expand=False)
         table.add_column("step", justify="right")
@@ -53,13 +62,25 @@ class StepTable:
                 str(step.index),
                 escape(step.subtask.brackets()),
                 "[green]success[/]" if step.success else f"[red]{step.error_code or 'fail'}[/]",
-                escape(step.feedback),
+                _feedback(step),
                 escape(" ".join(step.inventory_after) or "None"),
                 str(step.attempts),
                 f"{step.sim_seconds:.1f}",
                 f"{step.planner_wall_seconds + step.execution_wall_seconds:.1f}",
             )
         return table
+
+
+def _feedback(step: Step) -> Text:
+    """The feedback, and the note below it."""
+    text = Text(step.feedback)
+    if step.note:
+        text.append(f"\n{_short(step.note)}", style="dim")
+    return text
+
+
+def _short(note: str) -> str:
+    return textwrap.shorten(note, NOTE_CHARACTERS, placeholder="...")
 
 
 def plain_line(step: Step) -> str:
@@ -69,4 +90,5 @@ def plain_line(step: Step) -> str:
         f"({step.index}) {step.subtask} {result} | feedback: {step.feedback} | "
         f"inventory: {' '.join(step.inventory_after) or 'None'} | tries {step.attempts} | "
         f"sim {step.sim_seconds:.1f} s | wall {step.planner_wall_seconds + step.execution_wall_seconds:.1f} s"
+        f"{f' | note: {_short(step.note)}' if step.note else ''}"
     )

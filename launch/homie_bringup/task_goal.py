@@ -14,7 +14,12 @@ BENCHMARK = "emmoe"
 def task_goal(run: Run, episode_id: str, layout: str) -> RunTask.Goal:
     """The goal for the `run_task` action. ``layout`` says how the nodes were started, for the record."""
     task, settings = run.task, run.settings
-    configuration = {**settings.model_dump(), "planner": run.planner.model_dump(mode="json"), "layout": layout}
+    configuration = {
+        **settings.model_dump(),
+        "planner": run.planner.model_dump(mode="json"),
+        "servers": run.servers,
+        "layout": layout,
+    }
     return RunTask.Goal(
         episode_id=episode_id,
         benchmark=BENCHMARK,

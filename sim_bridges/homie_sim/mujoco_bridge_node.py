@@ -11,6 +11,7 @@ import json
 import sys
 import threading
 import time
+from collections.abc import Hashable
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -71,6 +72,7 @@ class MujocoBridgeSettings(BaseModel):
     seed: int = Field(0, ge=0, description="Seed of the world's first state, before any reset.")
     render: bool = Field(True, description="Whether pictures can be asked for; without, no OpenGL is needed.")
     views: bool = Field(True, description="Whether observations hold the four views; without, only their time.")
+    describe: bool = Field(False, description="Whether observations hold a text about what the four views show.")
     video_fps: float = Field(
         5.0, ge=0, le=50, description="Pictures per simulated second while somebody watches; 0: none."
     )
@@ -100,6 +102,7 @@ class MujocoBridgeNode(HomieNode):
         self._last: robot_messages.RobotMessages | None = None
         self._last_published = 0.0
         self._state: tuple[int, WorldState] | None = None
+        self._told: Hashable = None
         self._leaving = False
         self._advertise()
         self._loop = self._start_loop()
@@ -112,7 +115,7 @@ class MujocoBridgeNode(HomieNode):
         self._loop.observe(self._publish_world_state, WORLD_STATE_PERIOD)
         if self._settings.render and self._settings.video_fps > 0:
             self._loop.observe(self._send_frame, 1 / self._settings.video_fps)
-        self._loop.observe_ends(self._publish_all)
+        self._loop.observe_ends(self._publish_end)
         self._loop.call(self._publish_beginning, CALL_SECONDS, "the first state")
         self.create_subscription(Twist, "cmd_vel", self._on_twist, qos.stream())
         WorkerService(self, ResetEpisode, "reset_episode", self._reset)
@@ -188,7 +191,13 @@ class MujocoBridgeNode(HomieNode):
         if self._settings.render:
             self._send_top_down(world)
 
+    def _publish_end(self, world: MujocoWorld) -> None:
+        """The state after a command, unless the command has changed nothing since it was published."""
+        if world.moment != self._told:
+            self._publish_all(world)
+
     def _publish_all(self, world: MujocoWorld) -> None:
+        self._told = world.moment
         self._publish_robot(world)
         self._publish_world_state(world)
         self._diagnostics.publish(robot_messages.diagnostics(world, self.get_fully_qualified_name()))
@@ -245,9 +254,11 @@ class MujocoBridgeNode(HomieNode):
         if self._settings.video_fps > 0 and self._third_person.get_subscription_count():
             self._pictures.send(world.third_person(), world.stamp, THIRD_PERSON_FRAME, self._third_person.publish)
 
-    def _look(self, world: MujocoWorld) -> tuple[dict[str, Picture], int]:
-        """The four views, if observations are to hold them, and when they were taken."""
-        return world.views() if self._settings.views else {}, world.stamp
+    def _look(self, world: MujocoWorld) -> tuple[dict[str, Picture], str, int]:
+        """The four views and a text about them, as far as observations are to hold them, and when that was seen."""
+        views = world.views() if self._settings.views else {}
+        text = world.description() if self._settings.describe else ""
+        return views, text, world.stamp
 
     # --- services, in worker threads
 
@@ -267,7 +278,7 @@ class MujocoBridgeNode(HomieNode):
 
     def _observe(self, _: GetObservation.Request) -> GetObservation.Response:
         try:
-            views, stamp = self._loop.call(self._look, CALL_SECONDS, "the four views")
+            views, text, stamp = self._loop.call(self._look, CALL_SECONDS, "the four views")
             if self._settings.render:
                 self._loop.post(self._send_overview)
         except (LoopDeadlineError, WorldError) as error:
@@ -275,7 +286,7 @@ class MujocoBridgeNode(HomieNode):
         except LoopError as error:
             self._on_loop_error(error)
             return GetObservation.Response(message=str(error))
-        observation = observation_to_msg(views, stamp, BASE_FRAME)
+        observation = observation_to_msg(views, stamp, BASE_FRAME, text)
         self._observations.publish(observation)
         return GetObservation.Response(success=True, observation=observation)
 

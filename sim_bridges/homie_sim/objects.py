@@ -1,6 +1,7 @@
 """The catalogue of movable things: shape, size, mass, colour and printed label by canonical category.
 
-Sizes follow the YCB set where a gripper that opens 0.10 m can take them. A body's frame is the middle of its bounding
+Sizes follow the YCB set where a gripper that opens 0.10 m can take them; a storage box is too wide for it from every
+side. A body's frame is the middle of its bounding
 box, z up when it stands. Lengths in metres, masses in kilograms.
 """
 
@@ -13,7 +14,7 @@ from itertools import pairwise
 
 import mujoco
 
-from homie_sim.furniture.parts import make_decoration
+from homie_sim.furniture.parts import Box, add_region, make_decoration
 from homie_sim.palette import Finish, Palette
 from homie_sim.textures import Color
 
@@ -35,6 +36,8 @@ class ObjectModel:
     mass: float
     build: Part
     rolls: bool = False
+    inside: Box | None = None
+    """Where other things can be put, in the body's frame."""
 
     @property
     def radius(self) -> float:
@@ -220,6 +223,10 @@ def _build_bowl(body: mujoco.MjsBody, palette: Palette) -> None:
     _ring(body, 0.038, -0.024, 0.0275, 0.030, red, 16)
 
 
+_BOWL_INSIDE = Box((-0.060, -0.060, -0.0195), (0.060, 0.060, 0.080))
+"""From the bottom to above the rim, over which most fruit sticks out."""
+
+
 def _build_mug(body: mujoco.MjsBody, palette: Palette) -> None:
     blue = palette.plain((0.16, 0.36, 0.66), gloss=0.6)
     _geom(body, _Shape.mjGEOM_CYLINDER, (0.038, 0.003), blue, (0, 0, -0.0395))
@@ -286,9 +293,18 @@ _MODELS = (
     ObjectModel("peach", (0.070, 0.070, 0.070), 0.15, _build_peach, rolls=True),
     _round_fruit("plum", (0.028, 0.028, 0.028), 0.06, (0.36, 0.10, 0.36), stem=True),
     ObjectModel("pear", (0.068, 0.068, 0.100), 0.15, _build_pear, rolls=True),
-    ObjectModel("bowl", (0.140, 0.140, 0.055), 0.18, _build_bowl, rolls=True),
+    ObjectModel("bowl", (0.140, 0.140, 0.055), 0.18, _build_bowl, rolls=True, inside=_BOWL_INSIDE),
     ObjectModel("mug", (0.078, 0.105, 0.085), 0.15, _build_mug),
     ObjectModel("sponge", (0.100, 0.066, 0.028), 0.03, _build_sponge),
+    _carton(
+        "storage_box",
+        (0.190, 0.240, 0.160),
+        0.60,
+        "STORAGE",
+        (0.72, 0.56, 0.38),
+        (0.30, 0.20, 0.12),
+        (0.86, 0.74, 0.56),
+    ),
     ObjectModel("bleach_cleanser", (0.060, 0.090, 0.210), 0.40, _build_bleach),
 )
 
@@ -311,6 +327,8 @@ def add_object(world: mujoco.MjsBody, object_id: str, position: tuple[float, flo
     body = world.add_body(name=object_id, pos=position)
     body.add_freejoint(name=object_id)
     model.build(body, palette)
+    if model.inside is not None:
+        add_region(body, object_id, "inside", model.inside)
     _set_physics(body, model)
 
 

@@ -6,6 +6,7 @@ Cells are indexed (row, column) = (y, x), as in nav_msgs/OccupancyGrid.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -68,8 +69,8 @@ class OccupancyGrid:
         return 0.0 if cell is None else float(self.clearance[cell])
 
 
-def build_grid(model: mujoco.MjModel, data: mujoco.MjData, house: House, held: str = "") -> OccupancyGrid:
-    """The grid of the present state. Robot and held object are no obstacles; outside the rooms nothing is free.
+def build_grid(model: mujoco.MjModel, data: mujoco.MjData, house: House, carried: Sequence[str] = ()) -> OccupancyGrid:
+    """The grid of the present state. The robot and what it carries are no obstacles; outside the rooms nothing is free.
 
     The model may be a house without a robot.
     """
@@ -82,7 +83,7 @@ def build_grid(model: mujoco.MjModel, data: mujoco.MjData, house: House, held: s
         corners = np.array([(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)])
         low, high = np.array([room.x[0], room.y[0]]), np.array([room.x[1], room.y[1]])
         _fill(grid, low + corners * (high - low), origin, FREE)
-    for geom in _obstacles(model, held):
+    for geom in _obstacles(model, carried):
         corners = _corners(model, data, geom)
         floor = house.footing.height(*corners[:, :2].mean(axis=0).tolist())
         if corners[:, 2].min() < floor + ROBOT_HEIGHT and corners[:, 2].max() > floor + _STEP_HEIGHT:
@@ -115,8 +116,8 @@ def _fill_steps(grid: NDArray[np.uint8], house: House, origin: NDArray[np.float6
         grid[tuple(after)][step] = OCCUPIED
 
 
-def _obstacles(model: mujoco.MjModel, held: str) -> NDArray[np.intp]:
-    """Solid geoms of everything but floors, the robot and the held object."""
+def _obstacles(model: mujoco.MjModel, carried: Sequence[str]) -> NDArray[np.intp]:
+    """Solid geoms of everything but floors, the robot and what it carries."""
     solid = (model.geom_contype != 0) & (model.geom_type != mujoco.mjtGeom.mjGEOM_PLANE)
     robot = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, fetch.BASE_BODY)
     floors = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, RAISED_FLOORS)
@@ -124,8 +125,8 @@ def _obstacles(model: mujoco.MjModel, held: str) -> NDArray[np.intp]:
         solid &= model.geom_bodyid != floors
     if robot >= 0:
         solid &= model.body_treeid[model.geom_bodyid] != model.body_treeid[robot]
-    if held:
-        solid &= model.geom_bodyid != model.body(held).id
+    for object_id in carried:
+        solid &= model.geom_bodyid != model.body(object_id).id
     return np.flatnonzero(solid)
 
 

@@ -10,7 +10,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from homie_core.world_state import FLOOR, GRIPPER, Kind, ObjectState, WorldState
+from homie_core.world_state import FLOOR, GRIPPER, Kind, ObjectState, WorldState, top_of
 from homie_sim.house import House
 from homie_sim.objects import category_of
 
@@ -20,8 +20,14 @@ HINGE_OPEN = 1.57
 RUNNING = "on"
 """State of an appliance that runs."""
 
+# As plain numbers: NumPy compares an array with MuJoCo's enumeration a hundred times slower.
+_SPHERE, _ELLIPSOID = int(mujoco.mjtGeom.mjGEOM_SPHERE), int(mujoco.mjtGeom.mjGEOM_ELLIPSOID)
+_CYLINDER, _CAPSULE = int(mujoco.mjtGeom.mjGEOM_CYLINDER), int(mujoco.mjtGeom.mjGEOM_CAPSULE)
+
 _FLOOR_HEIGHT = 0.04
 _REGION_SLACK = 0.02
+_UPRIGHT = 0.5
+"""Least cosine of the angle by which a vessel may lean and still hold what is in it."""
 
 Array = NDArray[np.float64]
 Bounds = tuple[Array, Array]
@@ -87,11 +93,20 @@ class Readout:
         geoms = {body: _geoms_below(model, body) for body in self.objects.values()}
         geoms |= {container.body: _geoms_below(model, container.body) for container in self.containers.values()}
         # A fridge's box is that of its case: it must not grow when the door swings.
-        furniture = [model.body(piece.id).id for piece in house.furniture]
-        geoms |= {body: _own_geoms(model, body) for body in furniture}
+        self._bodies = {piece.id: model.body(piece.id).id for piece in house.furniture}
+        geoms |= {body: _own_geoms(model, body) for body in self._bodies.values()}
         self._boxes = _Boxes(model, geoms)
+        self._vessels = {
+            index: region.owner for index, region in enumerate(self.regions) if region.owner in self.objects
+        }
+        self._roofs = {
+            piece.id: house.footing.height(*piece.at) + piece.height
+            for piece in house.furniture
+            if piece.id in self.containers
+        }
         self._region_half = np.array([region.half for region in self.regions])
         self._region_sites = np.array([region.site for region in self.regions])
+        self._rooms = [self._room(room.id) for room in house.rooms]  # they stay as they are
 
     def open_fraction(self, data: mujoco.MjData, container_id: str) -> float:
         """How far a container is open: 0 closed, 1 fully open; a door pushed past its right angle has more.
@@ -115,33 +130,53 @@ class Readout:
         ``data`` must have been brought up to date by ``mj_kinematics`` or a step.
         """
         boxes = self._boxes.read(data)
-        things = [self._object(data, name, body, boxes[body], held) for name, body in self.objects.items()]
+        things = self._objects(data, boxes, held)
         things += self._furniture(data, boxes, running)
-        things += [self._room(room.id) for room in self._house.rooms]
+        things += self._rooms
         return WorldState(self._house.name, stamp, tuple(things), robot_pose, held)
 
-    def _parent(self, data: mujoco.MjData, low: Array, high: Array) -> str:
-        """Id of the furniture or container that a thing with this box is in or on, or ``floor``."""
-        middle = (low + high) / 2
-        inside = np.flatnonzero(self._holding(data, middle))
-        if len(inside):
-            return min((self.regions[index] for index in inside), key=lambda region: region.volume).owner
+    def _objects(self, data: mujoco.MjData, boxes: dict[int, Bounds], held: str) -> list[ObjectState]:
+        middles = np.array([(low + high) / 2 for low, high in (boxes[body] for body in self.objects.values())])
+        things = []
+        for (name, body), inside in zip(self.objects.items(), self._holding(data, middles.reshape(-1, 3)), strict=True):
+            parent = GRIPPER if name == held else self._parent(data, inside, body, boxes)
+            things.append(self._state(data, name, category_of(name), Kind.OBJECT, body, boxes[body], parent))
+        return things
+
+    def _parent(self, data: mujoco.MjData, inside: NDArray[np.bool_], body: int, boxes: dict[int, Bounds]) -> str:
+        """What an object is in or on, as `ObjectState.parent` has it.
+
+        ``inside`` says which regions its middle is in.
+        """
+        low, high = boxes[body]
+        holding = [
+            self.regions[index] for index in np.flatnonzero(inside).tolist() if self._may_hold(data, index, low, boxes)
+        ]
+        if holding:
+            return min(holding, key=lambda region: region.volume).owner
         if low[2] > _FLOOR_HEIGHT:
+            middle = (low + high) / 2
             for piece in self._house.furniture:
                 x0, y0, x1, y1 = piece.footprint
                 if x0 <= middle[0] <= x1 and y0 <= middle[1] <= y1:
-                    return piece.id
+                    above = low[2] > self._roofs.get(piece.id, math.inf) - _REGION_SLACK
+                    return top_of(piece.id) if above else piece.id
         return FLOOR
 
-    def _holding(self, data: mujoco.MjData, point: Array) -> NDArray[np.bool_]:
-        """Which regions ``point`` is in."""
+    def _holding(self, data: mujoco.MjData, points: Array) -> NDArray[np.bool_]:
+        """Which regions each of ``points`` (n, 3) is in; (n, regions)."""
         rotation = data.site_xmat[self._region_sites].reshape(-1, 3, 3)
-        local = np.einsum("nji,nj->ni", rotation, point - data.site_xpos[self._region_sites])
-        return np.all(np.abs(local) <= self._region_half + _REGION_SLACK, axis=1)
+        offsets = points[:, None, :] - data.site_xpos[self._region_sites]
+        local = np.einsum("rji,nrj->nri", rotation, offsets)
+        return np.all(np.abs(local) <= self._region_half + _REGION_SLACK, axis=2)
 
-    def _object(self, data: mujoco.MjData, name: str, body: int, box: Bounds, held: str) -> ObjectState:
-        parent = GRIPPER if name == held else self._parent(data, *box)
-        return self._state(data, name, category_of(name), Kind.OBJECT, body, box, parent)
+    def _may_hold(self, data: mujoco.MjData, index: int, low: Array, boxes: dict[int, Bounds]) -> bool:
+        """Whether what has its lowest point at ``low`` can be in a region: upright vessels hold what is above them."""
+        vessel = self._vessels.get(index)
+        if vessel is None:
+            return True
+        upright = data.site_xmat[self.regions[index].site][8] > _UPRIGHT
+        return bool(upright and low[2] > boxes[self.objects[vessel]][0][2])
 
     def _furniture(self, data: mujoco.MjData, boxes: dict[int, Bounds], running: Collection[str]) -> list[ObjectState]:
         things = []
@@ -149,7 +184,7 @@ class Readout:
             opens = piece.id in self.containers
             kind = Kind.CONTAINER if opens else Kind.FURNITURE
             fraction = self.open_fraction(data, piece.id) if opens else math.nan
-            body = self._model.body(piece.id).id
+            body = self._bodies[piece.id]
             states = (RUNNING,) if piece.id in running else ()
             things.append(self._state(data, piece.id, piece.kind_name, kind, body, boxes[body], "", fraction, states))
         for container in self.containers.values():
@@ -243,13 +278,14 @@ def _containers(model: mujoco.MjModel, house: House) -> dict[str, Container]:
 def half_extents(kinds: NDArray[np.int32], half: Array, rotation: Array) -> Array:
     """Half extents along the map's axes of turned geoms with half extents ``half`` along their own; (n, 3)."""
     extents = np.einsum("nij,nj->ni", np.abs(rotation), half)
-    ellipsoids = np.isin(kinds, (mujoco.mjtGeom.mjGEOM_SPHERE, mujoco.mjtGeom.mjGEOM_ELLIPSOID))
+    ellipsoids = (kinds == _SPHERE) | (kinds == _ELLIPSOID)
     extents[ellipsoids] = np.linalg.norm(rotation[ellipsoids] * half[ellipsoids, None, :], axis=2)
-    axis, radius, length = np.abs(rotation[:, :, 2]), half[:, :1], half[:, 2:]
-    cylinders = kinds == mujoco.mjtGeom.mjGEOM_CYLINDER
-    extents[cylinders] = (axis * length + radius * np.sqrt(np.clip(1 - axis**2, 0, 1)))[cylinders]
-    capsules = kinds == mujoco.mjtGeom.mjGEOM_CAPSULE
-    extents[capsules] = (axis * (length - radius) + radius)[capsules]
+    cylinders = kinds == _CYLINDER
+    axis, radius, length = np.abs(rotation[cylinders, :, 2]), half[cylinders, :1], half[cylinders, 2:]
+    extents[cylinders] = axis * length + radius * np.sqrt(np.clip(1 - axis**2, 0, 1))
+    capsules = kinds == _CAPSULE
+    axis, radius, length = np.abs(rotation[capsules, :, 2]), half[capsules, :1], half[capsules, 2:]
+    extents[capsules] = axis * (length - radius) + radius
     return extents
 
 

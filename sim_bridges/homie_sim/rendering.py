@@ -79,6 +79,15 @@ class Camera:
     height: int
 
 
+@dataclass(frozen=True, slots=True)
+class Segmentation:
+    """What a camera sees, pixel by pixel, (height, width) each: ids of geoms, -1 for none; metres along its axis."""
+
+    geoms: NDArray[np.int32]
+    depth: Depth
+    camera: Camera
+
+
 class Viewer:
     """Draws one model. Use it as a context manager, or call :meth:`close`."""
 
@@ -116,6 +125,12 @@ class Viewer:
         """
         with self._drawing(data, _VIEW_GROUPS, len(VIEW_HEADINGS)):
             return {name: self._draw(camera) for name, camera in view_cameras(data).items()}
+
+    def segmented_views(self, data: mujoco.MjData) -> dict[str, Segmentation]:
+        """What each pixel of the four :meth:`views` shows, and how far away it is; through glass as in the pictures."""
+        with self._drawing(data, _VIEW_GROUPS, len(VIEW_HEADINGS)):
+            self._hide_translucent()
+            return {name: self._draw_segmentation(camera) for name, camera in view_cameras(data).items()}
 
     def head_camera(self, data: mujoco.MjData) -> Image:
         """What the head camera sees; (480, 640, 3)."""
@@ -168,9 +183,34 @@ class Viewer:
     def _draw_depth(self, camera: Camera) -> Depth:
         buffer = np.empty((camera.height, camera.width), dtype=np.float32)
         mujoco.mjr_readPixels(None, buffer, self._render(camera), self._target)
-        # Depth is kept reversed, 1 at the near plane and 0 at the far one: that is where floats are fine.
-        distance = _NEAR * _FAR / (_NEAR + buffer * (_FAR - _NEAR))
-        return np.ascontiguousarray(distance[::-1])
+        return _distance(buffer)
+
+    def _draw_segmentation(self, camera: Camera) -> Segmentation:
+        colors = np.empty((camera.height, camera.width, 3), dtype=np.uint8)
+        buffer = np.empty((camera.height, camera.width), dtype=np.float32)
+        flags = self._scene.flags
+        flags[mujoco.mjtRndFlag.mjRND_SEGMENT] = flags[mujoco.mjtRndFlag.mjRND_IDCOLOR] = True
+        try:
+            mujoco.mjr_readPixels(colors, buffer, self._render(camera), self._target)
+        finally:
+            flags[mujoco.mjtRndFlag.mjRND_SEGMENT] = flags[mujoco.mjtRndFlag.mjRND_IDCOLOR] = False
+        # A color is the number of a drawn part, from 1 and in three bytes, red the lowest; 0 where nothing was drawn.
+        part = colors.astype(np.int32) @ np.array([1, 1 << 8, 1 << 16], dtype=np.int32)
+        return Segmentation(np.ascontiguousarray(self._geom_of_part()[part][::-1]), _distance(buffer), camera)
+
+    def _geom_of_part(self) -> NDArray[np.int32]:
+        """The model's geom by the number of the drawn part, -1 for what is none."""
+        geoms = self._scene.geoms[: self._scene.ngeom]
+        found = np.full(self._scene.ngeom + 1, -1, dtype=np.int32)
+        for drawn in geoms:
+            if drawn.segid >= 0 and drawn.objtype == mujoco.mjtObj.mjOBJ_GEOM:
+                found[drawn.segid + 1] = drawn.objid
+        return found
+
+    def _hide_translucent(self) -> None:
+        for drawn in self._scene.geoms[: self._scene.ngeom]:
+            if drawn.rgba[3] < 1:
+                drawn.segid = -1  # it is not drawn in a segmentation
 
     def _render(self, camera: Camera) -> mujoco.MjrRect:
         half_height = _NEAR * math.tan(math.radians(camera.fov) / 2)
@@ -206,6 +246,15 @@ def renderer_name() -> str:
         context.free()
 
 
+def _distance(buffer: NDArray[np.float32]) -> Depth:
+    """Metres along the camera's axis, top row first.
+
+    Depth is kept reversed, 1 at the near plane and 0 at the far one: that is where floats are fine.
+    """
+    distance = _NEAR * _FAR / (_NEAR + buffer * (_FAR - _NEAR))
+    return np.ascontiguousarray(distance[::-1])
+
+
 def view_cameras(data: mujoco.MjData) -> dict[str, Camera]:
     """The cameras of the four views, level but for ``VIEW_PITCH``."""
     head = data.body(fetch.mjcf_name("head_pan_link")).xpos
@@ -215,6 +264,15 @@ def view_cameras(data: mujoco.MjData) -> dict[str, Camera]:
         name: _looking(position, heading + turn, -VIEW_PITCH, VIEW_FOV, VIEW_SIZE, VIEW_SIZE)
         for name, turn in VIEW_HEADINGS.items()
     }
+
+
+def ray_directions(camera: Camera) -> Vector:
+    """From the camera through the middle of each pixel, as far as one metre along its axis; (height, width, 3)."""
+    half = math.tan(math.radians(camera.fov) / 2)
+    up = half * (1 - (2 * np.arange(camera.height) + 1) / camera.height)
+    right = half * ((2 * np.arange(camera.width) + 1) - camera.width) / camera.height
+    sideways = np.cross(camera.forward, camera.up)
+    return np.asarray(camera.forward + right[None, :, None] * sideways + up[:, None, None] * camera.up)
 
 
 def head_camera(data: mujoco.MjData) -> Camera:

@@ -1,6 +1,7 @@
 """The robot's action servers: each goal becomes a command of the simulation, and the command's outcome a result.
 
-A client that cancels, or a newer goal for the same part, stops the command before the next control tick. The state of
+A client that cancels, or a newer goal for the same part, stops the command before the next control tick; arm and base
+stop by themselves when the held object is lost or the robot runs hard into something (`commands.guard`). The state of
 the world after a command is published before its result is sent.
 """
 
@@ -26,6 +27,7 @@ from homie_sim.commands import (
     Command,
     FollowPathCommand,
     GripperCommand,
+    Guarded,
     JointTrajectoryCommand,
     NavigateCommand,
     Outcome,
@@ -121,7 +123,7 @@ class RobotActions:
             actual = JointTrajectoryPoint(positions=[positions[joint] for joint in joints])
             return FollowJointTrajectory.Feedback(header=header(world.stamp), joint_names=joints, actual=actual)
 
-        outcome = self._run(goal, command, feedback)
+        outcome = self._run(goal, Guarded(command), feedback)
         code = Code.SUCCESSFUL if outcome.code is Code.CANCELLED else outcome.code
         return _end(goal, outcome, FollowJointTrajectory.Result(error_code=code, error_string=outcome.message))
 
@@ -158,7 +160,7 @@ class RobotActions:
             message.navigation_time.sec, message.navigation_time.nanosec = passed.sec, passed.nanosec
             return message
 
-        outcome = self._run(goal, AnnouncedDrive((x, y, yaw), self._announce_plan), feedback)
+        outcome = self._run(goal, Guarded(AnnouncedDrive((x, y, yaw), self._announce_plan)), feedback)
         return _end(goal, outcome, NavigateToPose.Result(error_code=_nav2(outcome), error_msg=outcome.message))
 
     def _follow_path(self, goal: RunningGoal) -> GoalEnd:
@@ -169,10 +171,11 @@ class RobotActions:
 
         def feedback(world: MujocoWorld) -> Any:
             x, y, _ = world.base_pose()
-            away = float(np.hypot(poses[-1, 0] - x, poses[-1, 1] - y))
+            end_x, end_y, _ = poses[-1] if len(poses) else world.base_pose()  # an empty path is refused in a moment
+            away = float(np.hypot(end_x - x, end_y - y))
             return FollowPath.Feedback(distance_to_goal=away, speed=abs(world.base_velocity()[0]))
 
-        outcome = self._run(goal, FollowPathCommand(poses), feedback)
+        outcome = self._run(goal, Guarded(FollowPathCommand(poses)), feedback)
         return _end(goal, outcome, FollowPath.Result(error_code=_nav2(outcome), error_msg=outcome.message))
 
     def _run(self, goal: RunningGoal, command: Command, feedback: Feedback) -> Outcome:

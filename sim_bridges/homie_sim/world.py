@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
 from homie_core import fetch
-from homie_core.world_state import WorldState
+from homie_core.world_state import VESSELS, WorldState
 from homie_sim import physics
 from homie_sim.appliance_state import ApplianceStates
+from homie_sim.describing import Describer
 from homie_sim.fetch_model import FOOTING_SERVOS, SERVOS
 from homie_sim.grasp import Grasp
 from homie_sim.house import House
 from homie_sim.house_builder import TIMESTEP, compile_house, describe
+from homie_sim.objects import category_of
 from homie_sim.occupancy import OccupancyGrid, build_grid
 from homie_sim.placement import Placer
 from homie_sim.readout import Readout
@@ -262,7 +265,14 @@ class MujocoWorld:
 
     def occupancy(self) -> OccupancyGrid:
         """The floor as it is now, open doors included."""
-        return build_grid(self.model, self.data, self.house, self.held)
+        return build_grid(self.model, self.data, self.house, self.carried())
+
+    def carried(self) -> tuple[str, ...]:
+        """Ids of the object in the hand and of what is in that."""
+        if not self.held:
+            return ()
+        inside = self.world_state().contents_of(self.held) if category_of(self.held) in VESSELS else ()
+        return (self.held, *inside)
 
     def opening(self) -> float:
         """Distance between the finger pads, metres."""
@@ -295,6 +305,14 @@ class MujocoWorld:
     def views(self) -> dict[str, Image]:
         """Front, left, back and right of the present heading; (256, 256, 3) each. The robot stays as it is."""
         return self.viewer.views(self.data)
+
+    def description(self) -> str:
+        """What the four views show, in words; see :mod:`homie_sim.describing`."""
+        return self._describer.describe(self.viewer.segmented_views(self.data), self.world_state())
+
+    @cached_property
+    def _describer(self) -> Describer:
+        return Describer(self.model, self.house, self.readout)
 
     def head_camera(self) -> Image:
         """The head camera's picture; (480, 640, 3)."""
@@ -339,6 +357,13 @@ class MujocoWorld:
         steps = round(seconds / CONTROL_PERIOD) * STEPS_PER_TICK
         self._steps += steps
         self.data.time += steps * TIMESTEP
+
+    @property
+    def moment(self) -> Hashable:
+        """Equal at two times between which nothing has changed that can be seen from outside."""
+        data = self.data
+        numbers = (data.qpos.tobytes(), data.qvel.tobytes(), data.actuator_force.tobytes())
+        return self._steps, self.held, self.appliances.running, *numbers
 
     def snapshot(self) -> Snapshot:
         """This moment. No handle may be in the hand."""

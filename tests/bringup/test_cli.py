@@ -29,6 +29,11 @@ def homie(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
         (["demo", "--skills", "magic"], ["skills", "magic", "m3", "oracle"]),
         (["demo", "--success-rates", "pick=0.5"], ["success_rates", "oracle"]),
         (["demo", "--skills", "oracle", "--success-rates", "pick=2"], ["success_rates", "pick=2", "0 to 1"]),
+        (["demo", "--server", "RT-2=arm"], ["servers", "RT-2=arm", "RT-1-X"]),
+        (
+            ["demo", "--planner-option", "instruction.retrieve=1", "--planner-option", "instruction.memory=runs"],
+            ["memory", "'runs'", "folder"],
+        ),
         (["demo", "--views", "never"], ["views", "never", "always", "needed"]),
         (["demo", "--seed", "-1"], ["seed", "-1", "0"]),
         (["demo", "--seed", "many"], ["seed", "many"]),

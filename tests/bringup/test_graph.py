@@ -21,6 +21,7 @@ def test_every_setting_of_the_run_reaches_its_node() -> None:
         "video_fps": 2.5,
         "render": True,
         "views": True,
+        "describe": False,
         "native_skills": False,
         "success_rates": "",
     }
@@ -28,10 +29,23 @@ def test_every_setting_of_the_run_reaches_its_node() -> None:
     assert parameters["planner"]["planner"] == "expert"
 
 
+def test_a_text_is_made_only_for_those_who_are_told() -> None:
+    for views in ("needed", "always"):
+        run = check(planner_options="instruction.observation=text", views=views, video_fps=0)
+        bridge = {spec.name: spec.parameters for spec in simulation_graph(run)}["mujoco_bridge"]
+        assert (bridge["views"], bridge["describe"], bridge["render"]) == (views == "always", True, True)
+
+
+def test_a_users_server_takes_the_place_of_the_stand_in() -> None:
+    run = check(servers="RT-1-X=my_arm NoMaD=my_base")
+    servers = {spec.name: spec.parameters for spec in simulation_graph(run)}["executor"]["servers"]
+    assert servers == ["NoMaD=my_base", "PixNav=m3", "octo=m3", "RT-1-X=my_arm", "M3=m3"]
+
+
 def test_instant_skills_need_no_skill_server() -> None:
     graph = {spec.name: spec.parameters for spec in simulation_graph(check(skills="oracle", success_rates="pick=0.5"))}
     assert "m3_skill_server" not in graph
-    assert graph["executor"]["servers"] == ["M3=oracle"]
+    assert graph["executor"]["servers"] == [f"{model}=oracle" for model in ("NoMaD", "PixNav", "octo", "RT-1-X", "M3")]
     assert graph["mujoco_bridge"]["native_skills"] is True
     assert graph["mujoco_bridge"]["success_rates"] == "pick=0.5"
 

@@ -1,5 +1,7 @@
 """Settings are checked before anything starts."""
 
+from pathlib import Path
+
 import pytest
 
 from homie_bringup.settings import Settings, SettingsError, check
@@ -25,6 +27,10 @@ def test_texts_are_taken_as_a_launch_file_gives_them() -> None:
         ("max_steps", 0),
         ("video_fps", 1e9),
         ("colour", "red"),
+        ("servers", ("RT-2=arm",)),
+        ("servers", ("M3",)),
+        ("servers", ("M3=../x",)),
+        ("servers", ("M3=a", "M3=b")),
     ],
 )
 def test_a_wrong_value_names_its_field(field: str, value: object) -> None:
@@ -38,3 +44,33 @@ def test_success_rates_are_for_instant_skills() -> None:
     with pytest.raises(SettingsError, match="oracle") as caught:
         check(success_rates="pick=0.5")
     assert "\n" not in str(caught.value)
+
+
+def test_every_model_has_a_server_and_the_users_own_come_first() -> None:
+    assert check(skills="oracle", servers=("octo=mine",)).servers == {
+        "NoMaD": "oracle", "PixNav": "oracle", "octo": "mine", "RT-1-X": "oracle", "M3": "oracle"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (("instruction.retrieve=2",), "retrieve needs memory"),
+        (("instruction.retrieve=2", "instruction.memory=/nowhere/runs"), "memory '/nowhere/runs' is no folder"),
+        (("instruction.observation=smells",), "instruction.observation 'smells'"),
+    ],
+)
+def test_a_wrong_instruction_shows_before_anything_starts(options: tuple[str, ...], reason: str) -> None:
+    with pytest.raises(SettingsError, match=reason) as caught:
+        check(planner_options=options)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_memory_without_a_bag_shows_before_anything_starts(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="holds no bag"):
+        check(planner_options=("instruction.retrieve=2", f"instruction.memory={tmp_path}"))
+
+
+def test_a_person_has_time_of_their_own() -> None:
+    assert check(planner="human", planner_options="options.seconds=60").reply_seconds == 60
+    assert check().reply_seconds is None

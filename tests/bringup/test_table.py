@@ -1,6 +1,7 @@
 """What a user sees while an episode runs."""
 
 import io
+from dataclasses import replace
 
 from rich.console import Console
 
@@ -42,3 +43,25 @@ def test_a_live_table_in_a_terminal_shows_model_text_as_it_is() -> None:
     assert "[bold]fridge[/]" in text
     assert "L3" in text
     assert "green_can" in text
+
+
+def test_a_note_is_shown_short_and_text_as_it_is() -> None:
+    noted = replace(FAILURE, note="[red]cut off[/] " + "word " * 60)
+    out = io.StringIO()
+    with StepTable(Console(file=out, force_terminal=True, width=160, color_system="standard"), "task") as table:
+        table.add(SUCCESS)
+        table.add(noted)
+    text = out.getvalue()
+    assert "\x1b[2m[red]cut off[/] word" in text
+    assert "note: [red]cut off[/] word" in plain_line(noted) and len(plain_line(noted)) < 320
+    assert "note" not in plain_line(FAILURE)
+
+
+def test_a_notice_stands_above_the_live_table() -> None:
+    out = io.StringIO()
+    with StepTable(Console(file=out, force_terminal=True, width=100, color_system=None), "task") as table:
+        table.say("plan at http://127.0.0.1:1/" + "x" * 120)
+        table.add(SUCCESS)
+    text = out.getvalue()
+    assert "plan at http://127.0.0.1:1/" + "x" * 120 + "\n" in text.replace("\r", "")
+    assert text.rindex("plan at") < text.rindex("green_can")

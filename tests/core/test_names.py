@@ -206,3 +206,18 @@ def test_two_drawers_of_the_same_number_are_named_by_id() -> None:
 def test_one_place_for_going() -> None:
     assert {names.place(category) for category in ("kitchen", "kitchen_counter", "sink", "drawer")} == {"kitchen"}
     assert names.place("fridge") == ""
+
+
+def test_a_skills_goal_may_name_things() -> None:
+    state = kitchen(fridge_open=1.0, held="apple_1")
+    assert names.resolve_goal("go_to", "potted_meat_can", "", state) == ("potted_meat_can_1", "")
+    assert names.resolve_goal("put", "apple", "fridge", state) == ("apple_1", "fridge")
+    assert names.resolve_goal("pick", "apple", "", state) == ("apple_2", "")
+    assert names.resolve_goal("put", "apple", "kitchen area", state) == ("apple_1", "kitchen_counter")
+    assert names.resolve_goal("put", "apple", "kitchen", state) == ("apple_1", "kitchen")  # a room's id
+    # Ids mean themselves, and what means nothing is left for the skill to refuse.
+    assert names.resolve_goal("put", "apple_2", "kitchen_counter/drawer_2", state) == (
+        "apple_2", "kitchen_counter/drawer_2"
+    )  # fmt: skip
+    assert names.resolve_goal("go_to", "dragon", "", state) == ("dragon", "")
+    assert names.resolve_goal("reset_arm", "", "", state) == ("", "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -11,8 +12,8 @@ from hypothesis import strategies as st
 from homie_core import goals
 from homie_core.errors import ErrorCode
 from homie_core.symbolic import END, Act, Domain, State, SymbolicScene, from_world
-from homie_core.world_state import WorldState
-from support.worlds import kitchen
+from homie_core.world_state import WorldState, top_of
+from support.worlds import kitchen, thing
 
 CAN = "potted_meat_can_1"
 
@@ -57,6 +58,36 @@ def test_picking_from_a_closed_container() -> None:
     assert domain.check(state, Act("Pick", CAN)) is ErrorCode.CONTAINER_CLOSED
     state = domain.apply(state, Act("Open", "fridge"))
     assert domain.check(state, Act("Pick", CAN)) is None
+
+
+def test_what_stands_on_a_closed_container_can_be_taken_and_is_not_in_it() -> None:
+    world = kitchen(can_in=top_of("fridge"))
+    assert world.closed_container_of(CAN) is None
+    domain, state = run(world, Act("Go to", "fridge"))
+    conditions = goals.parse([{"object": "potted_meat_can", "in": "fridge"}])
+    assert not goals.satisfied(conditions, SymbolicScene(domain, state))
+    assert not goals.satisfied(conditions, goals.WorldScene(world))
+    assert domain.check(state, Act("Pick", CAN)) is None
+    state = domain.apply(state, Act("Pick", CAN))
+    assert state.near == "fridge"
+    domain, state = run(
+        world, Act("Go to", "fridge"), Act("Open", "fridge"), Act("Pick", CAN), Act("Put", CAN, "fridge")
+    )
+    assert domain.parent(state, CAN) == "fridge"
+    assert goals.satisfied(conditions, SymbolicScene(domain, state))
+
+
+def test_a_bowl_takes_things_and_takes_them_along() -> None:
+    bowl = thing("bowl_1", "bowl", at=(0.2, 3.0, 0.9), parent="brown_table")
+    world = replace(kitchen(), objects=(*kitchen().objects, bowl))
+    domain, state = run(world, Act("Go to", CAN), Act("Pick", CAN))
+    assert domain.receptacles[-1] == "bowl_1"
+    assert domain.check(state, Act("Put", CAN, CAN)) is ErrorCode.NOT_INTERACTIVE
+    plan = [Act("Put", CAN, "bowl_1"), Act("Pick", "bowl_1"), Act("Go to", "fridge")]
+    domain, state = run(world, Act("Go to", CAN), Act("Pick", CAN), *plan)
+    assert domain.parent(state, CAN) == "bowl_1"
+    assert domain.check(state, Act("Put", "bowl_1", "bowl_1")) is ErrorCode.NOT_INTERACTIVE
+    assert domain.check(state, Act("Put", "bowl_1", "fridge")) is ErrorCode.CONTAINER_CLOSED
 
 
 def test_near_is_what_the_robot_went_to_and_all_in_or_on_it() -> None:

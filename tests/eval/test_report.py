@@ -83,6 +83,26 @@ def test_every_step_with_its_views_and_words(tmp_path: Path) -> None:
         assert text in page.text
 
 
+def test_what_planning_took(tmp_path: Path) -> None:
+    for name, cost in (("priced", 0.0125), ("unknown", None)):
+        folder = tmp_path / name
+        folder.mkdir()
+        with BagFixture(folder / "bag") as bag:
+            bag.info(info(task_json=TASK.to_json()))
+            for step in steps_of(RUN):
+                asked = replace(step, tokens_in=100, tokens_out=20, requests=step.index, planner_wall_seconds=1.5)
+                bag.step("e1", replace(asked, cost_usd=cost))
+        write_report(folder / "bag", folder)
+        text = Page((folder / "report.html").read_text(encoding="utf-8")).text
+        assert "Tokens 400 in, 80 out" in text
+        assert "Requests 10 for 4 steps" in text
+        assert "Latency 1.5 s a step on average" in text
+        assert "planning 1.5 s · execution 0 ms · simulated 0 ms · tokens 100 in, 20 out · 1 request" in text
+        assert ("Cost $0.0500" in text and "3 requests · $0.0125" in text) == (cost is not None)
+        assert ("Cost not known, the configuration has no prices" in text) == (cost is None)
+        assert ("$" in text) == (cost is not None)
+
+
 def test_the_score_is_explained(tmp_path: Path) -> None:
     page = write(tmp_path)
     assert "not successful" in page.text

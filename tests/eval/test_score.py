@@ -98,3 +98,23 @@ def test_values() -> None:
 def test_live_and_offline_use_one_text() -> None:
     episode = scored()
     assert format_score(episode.score) in format_episode(episode)
+
+
+def priced(episode: ScoredEpisode, cost: float | None) -> ScoredEpisode:
+    steps = tuple(
+        replace(step, tokens_in=100, tokens_out=10, requests=1, planner_wall_seconds=2.0, cost_usd=cost)
+        for step in episode.trajectory.steps
+    )
+    return replace(episode, trajectory=replace(episode.trajectory, steps=steps))
+
+
+def test_what_planning_took() -> None:
+    episode = priced(scored(), 0.01)
+    rows = "tokens   500 in, 50 out\nrequests 5 for 5 steps\nlatency  2.0 s a step on average\ncost     $0.0500\n"
+    assert f"outcome  step limit after 5 steps\n{rows}\nSR " in format_episode(episode)
+    both = format_bag(BagScore(Path("bag"), (episode, episode)))
+    assert both.endswith(
+        "tokens   1000 in, 100 out\nrequests 10 for 10 steps\nlatency  2.0 s a step on average\ncost     $0.1000"
+    )
+    assert "cost     not known, the configuration has no prices" in format_episode(priced(scored(), None))
+    assert "tokens" not in format_episode(scored())

@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from homie_core import names
 from homie_core.episode import Setting
 from homie_core.errors import ErrorCode, Phase
 from homie_core.inventory import Inventory
 from homie_core.subtask import Subtask
-from homie_core.world_state import FLOOR, GRIPPER, WorldState
+from homie_core.world_state import FLOOR, GRIPPER, WorldState, top_of
 from homie_monitor.checks import Checker, Claim, Targets, Watch, distance_3d
 from support.toy_house import change, house, put, stand_at
 
@@ -92,6 +93,16 @@ ALLOWED = {
     "pick": (PICK_CAN, AT_TABLE, Targets(CAN)),
     "pick from an open container": (Subtask("Pick", "mug", model="octo"), OPEN_FRIDGE, Targets("mug_1")),
     "put": (Subtask("Put", "green_can", "fridge", "M3"), CARRYING_TO_OPEN, Targets(CAN, "fridge")),
+    "put into a bowl": (
+        Subtask("Put", "green_can", "bowl", "M3"),
+        stand_at(house(held=CAN), "brown_table"),
+        Targets(CAN, "bowl_1"),
+    ),
+    "pick from the roof of a closed container": (
+        PICK_CAN,
+        change(AT_FRIDGE, replace(AT_FRIDGE[CAN], parent=top_of("fridge"), box_center=AT_FRIDGE["fridge"].box_center)),
+        Targets(CAN),
+    ),
     "open": (Subtask("Open", "fridge", model="M3"), AT_FRIDGE, Targets("fridge")),
     "close": (Subtask("close", "the refrigerator", model="M3"), OPEN_FRIDGE, Targets("fridge")),
     "no model, as M3 is the only one": (Subtask("Pick", "green_can"), AT_TABLE, Targets(CAN)),
@@ -103,6 +114,14 @@ def test_what_may_start(subtask: Subtask, state: WorldState, targets: Targets) -
     permission = CHECKER.before(subtask, (), state)
     assert permission.fault is None
     assert replace(permission.targets, note="") == targets
+
+
+def test_what_is_no_bowl_takes_nothing_and_a_bowl_not_itself() -> None:
+    for held, place in ((CAN, "mug"), ("bowl_1", "bowl")):
+        state = stand_at(house(opened=("fridge",), held=held), "fridge")
+        name = names.name_of(held, state)
+        fault = CHECKER.before(Subtask("Put", name, place, "M3"), (name,), state).fault
+        assert fault is not None and fault.code is ErrorCode.NOT_INTERACTIVE
 
 
 def test_the_order_is_that_of_the_paper() -> None:
@@ -246,6 +265,14 @@ def test_watch_reports_a_loss_once() -> None:
     assert (fault.code, fault.phase) == (ErrorCode.OBJECT_MISSING, Phase.DURING)
     assert fault.detail == f"{CAN} left the hand by 2.50 s"
     assert watch.see(lost) is None
+    assert watch.is_over
+
+
+def test_watch_is_over_before_it_begins_where_nothing_can_be_lost() -> None:
+    go = Subtask("Go to", "sofa", model="M3")
+    assert not Watch(go, CARRYING).is_over
+    assert Watch(go, AT_TABLE).is_over
+    assert Watch(PUT_CAN, CARRYING_TO_OPEN).is_over
 
 
 def test_watch_overlooks_states_from_before_and_skills_that_change_the_hand() -> None:

@@ -49,6 +49,14 @@ def test_what_lies_in_a_drawer_rides_with_it() -> None:
     assert incidents(Targets(drawer), DONE, before, after) == ()
 
 
+def test_what_lies_in_a_bowl_rides_with_it() -> None:
+    before = change(START, replace(START["lemon_1"], parent="bowl_1"))
+    after = shifted(shifted(before, "bowl_1", 1.0), "lemon_1", 1.0)
+    assert incidents(Targets("bowl_1"), DONE, before, after) == ()
+    (spilled,) = incidents(Targets("bowl_1"), DONE, before, put(after, "lemon_1", FLOOR))
+    assert spilled.startswith("collision: lemon_1 was pushed")
+
+
 @pytest.mark.parametrize(
     ("code", "found"),
     [

@@ -46,7 +46,8 @@ def test_a_readable_reply_is_asked_for_once() -> None:
     found = answer(model)
     assert isinstance(found.decision, Decision)
     assert found.decision.subtask.brackets() == "[Pick, mug]"
-    assert (found.prompt, found.raw_output, found.note) == ("SYSTEM\nPROMPT", READABLE, "1 retry: 429")
+    assert found.prompt == "[system]\nSYSTEM\n[user]\nPROMPT"
+    assert (found.raw_output, found.note) == (READABLE, "1 retry: 429")
     assert (found.tokens_in, found.tokens_out, found.requests) == (10, 4, 2)
     assert model.requests == [REQUEST]
 
@@ -59,7 +60,7 @@ def test_an_unreadable_reply_is_repaired_once_with_its_fault_shown() -> None:
     assert bad == Turn("assistant", "Hm.")
     assert fault.role == "user" and "the reply names no subtask" in fault.text
     assert model.requests[1].turns == (Turn("user", "PROMPT"), bad, fault)
-    assert found.prompt == f"SYSTEM\nPROMPT\nHm.\n{fault.text}"
+    assert found.prompt == f"[system]\nSYSTEM\n[user]\nPROMPT\n[assistant]\nHm.\n[user]\n{fault.text}"
     assert found.raw_output == READABLE
     assert found.note == "asked again, because the reply names no subtask"
     assert (found.tokens_in, found.tokens_out, found.requests) == (30, 5, 2)
@@ -94,6 +95,17 @@ def test_of_a_runaway_reply_the_beginning_is_kept() -> None:
     assert isinstance(found.decision, Decision)
     assert found.raw_output == text[:KEPT_CHARACTERS]
     assert found.note == f"a reply of {len(text)} characters, of which {KEPT_CHARACTERS} are kept"
+
+
+def test_what_no_message_can_hold_is_replaced() -> None:
+    escaped = (
+        '{"analysis": "\\ud800", "subtask": {"action": "Pick", "target": "\\udc00mug\\u0000"}, "model": "\\ud83d"}'
+    )
+    found = answer(Model([PlanReply(f"\ud800\0 {escaped}", note="\udfff")]))
+    assert isinstance(found.decision, Decision)
+    assert (found.decision.subtask.target, found.decision.analysis) == ("?mug\ufffd", "?")
+    assert found.raw_output == f"?\ufffd {escaped}"
+    assert found.note == "?"
 
 
 def test_whatever_a_planner_raises_is_a_planner_failure() -> None:

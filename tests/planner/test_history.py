@@ -21,6 +21,11 @@ def test_put_names_object_and_place_and_end_stands_alone() -> None:
     assert history.line(STEPS[2:]) == "(3) Put, mug, brown_table(success) (4) End(success) "
 
 
+def test_a_window_keeps_the_numbers() -> None:
+    assert history.line(STEPS, 2) == "(3) Put, mug, brown_table(success) (4) End(success) "
+    assert history.line(STEPS, 9) == history.line(STEPS) == history.line(STEPS, 0)
+
+
 def test_line_is_empty_at_first() -> None:
     assert history.line(()) == ""
 

@@ -11,7 +11,9 @@ from homie_core.errors import ErrorCode
 from homie_core.inventory import Inventory
 from homie_core.subtask import Subtask
 from homie_planner.backend import Capabilities, Deadline, PlannerCancelled, PlannerError, PlanReply, PlanRequest
+from homie_planner.instruction import InstructionOptions, ObservationKind
 from homie_planner.loop import Cancelled, EpisodeLoop, Executed, InfrastructureError, Observed
+from homie_planner.prompting import Prompter
 from support.episodes import InstantPorts, Log, episode_info
 from support.toy_house import ToyWorld
 
@@ -99,7 +101,7 @@ def test_each_request_carries_the_past() -> None:
     assert f"Inventory: mug\nHistorical Execution: {fourth.history}\nFeedback: None\n" in fourth.prompt
     assert fourth.steps == tuple(steps[:3])
     assert steps[3].prompt.endswith(fourth.prompt)
-    assert steps[3].prompt.startswith("You are a powerful housework assistant")
+    assert steps[3].prompt.startswith("[system]\nYou are a powerful housework assistant")
 
 
 def test_a_failed_subtask_is_fed_back_and_the_episode_goes_on() -> None:
@@ -250,3 +252,17 @@ def test_only_a_privileged_planner_sees_the_world_and_the_task(privileged: bool)
     EpisodeLoop(ports, ports, Log(), backend).run(episode_info(task_json='{"goal": []}'))
     assert all((request.world is not None) == privileged for request in backend.requests)
     assert all(bool(request.task_json) == privileged for request in backend.requests)
+
+
+def test_a_planner_without_sight_is_no_planner_failure() -> None:
+    result, steps = run(Script(BRING_MUG, Capabilities(images=True)))
+    assert (result.outcome, steps) == (Outcome.INFRASTRUCTURE_FAILURE, [])
+    assert result.cause == "planner script looks at images, but the world shows none"
+
+
+def test_a_world_that_describes_nothing_is_an_infrastructure_failure() -> None:
+    ports, log = InstantPorts(ToyWorld()), Log()
+    prompter = Prompter(InstructionOptions(observation=ObservationKind.TEXT))
+    result = EpisodeLoop(ports, ports, log, Script(BRING_MUG), prompter=prompter).run(episode_info())
+    assert result.outcome is Outcome.INFRASTRUCTURE_FAILURE
+    assert result.cause == "instruction.observation is text, but the world describes nothing"

@@ -1,6 +1,9 @@
 """Reading replies: the two forms, their sloppy variants, and what must not be read into a text."""
 
+import json
 import time
+from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -157,7 +160,23 @@ def test_long_names_are_cut() -> None:
 
 @pytest.mark.parametrize(
     "flood",
-    ["{", "[", "-", " ", "Subtask: ", "Subtask: [", "<think>", '{"a":', "Analysis:\n", ", ", "\u201c", "End "],
+    [
+        *("{", "[", "(", "-", " ", "\n", "Subtask: ", "Subtask: [", "Subtask\n", "<think>", "</think>", "Analysis:\n"),
+        *(
+            '{"a":',
+            "{'a",
+            '{"',
+            '{"a": "b" ',
+            "{{",
+            "{a: ",
+            '{"a":"\\"',
+            "{/*",
+            '{"subtask": "',
+            "{'action': [",
+            "{#\n",
+        ),
+        *(", ", "\u201c", "\uff5b", "End ", "* Action:", "<subtask>", "1. [", "[Go to", '"\n', "\\", "9"),
+    ],
     ids=repr,
 )
 def test_runaway_text_ends_soon(flood: str) -> None:
@@ -211,6 +230,105 @@ def test_json_round_trip(subtask: Subtask, analysis: str, fenced: bool) -> None:
     reply = reply_text(analysis, subtask)
     decision = parse(f"Here you are:\n```json\n{reply}\n```" if fenced else reply)
     assert decision.subtask == subtask
+
+
+CASES: list[Callable[[str], str]] = [str, str.lower, str.upper, str.title]
+WRITERS: list[Callable[[object], str]] = [
+    json.dumps,
+    repr,
+    lambda value: json.dumps(value, indent=2, ensure_ascii=False),
+]
+
+
+@st.composite
+def mutated(draw: st.DrawFn, subtask: Subtask) -> str:
+    """A reply that says ``subtask`` in one of the ways in which models write."""
+    analysis = draw(
+        st.sampled_from(["", "I see it.", "At the End I stop, [End] is not yet.", "It's \u201cthere\u201d."])
+    )
+    return mutated_template(draw, subtask, analysis) if draw(st.booleans()) else mutated_json(draw, subtask, analysis)
+
+
+def mutated_template(draw: st.DrawFn, subtask: Subtask, analysis: str) -> str:
+    change = draw(st.sampled_from(CASES))
+    mark = draw(st.sampled_from(["", "**", "- ", "### ", "`", "> ", "1. "]))
+    close = mark if mark in ("**", "`") else ""
+    colon = draw(st.sampled_from([":", " :", ": ", "\uff1a", " = ", ":\n"]))
+    brackets = draw(st.sampled_from(["[]", "\u3010\u3011", "\uff3b\uff3d"]))
+    comma = draw(st.sampled_from([",", ", ", " , ", "\uff0c", ";"]))
+    quote = draw(st.sampled_from(["", "'", '"', "`", "**"]))
+    action = change(subtask.action).replace(" ", draw(st.sampled_from([" ", "_", "  "])))
+    parts = [part for part in (action, subtask.target, subtask.destination) if part]
+    value = brackets[0] + comma.join(f"{quote}{part}{quote}" for part in parts) + brackets[1]
+    lines = [("Analysis", analysis), ("Subtask", value), ("Model", change(subtask.model))]
+    text = draw(st.sampled_from(["\n", "\n\n", "\r\n"])).join(
+        f"{mark}{change(key)}{close}{colon}{value}" for key, value in lines
+    )
+    return draw(st.sampled_from(["{}", "```\n{}\n```", "Here it is:\n\n{}\n", "<think>[End]</think>\n{}</s>"])).format(
+        text
+    )
+
+
+def mutated_json(draw: st.DrawFn, subtask: Subtask, analysis: str) -> str:
+    change = draw(st.sampled_from(CASES))
+    parts = [part for part in (change(subtask.action), subtask.target, subtask.destination) if part]
+    forms = [dict(zip(("action", "target", "destination"), parts, strict=False)), parts, f"[{', '.join(parts)}]"]
+    fields = {"analysis": analysis, "subtask": draw(st.sampled_from(forms)), "model": subtask.model}
+    ordered = {change(key): fields[key] for key in draw(st.permutations(list(fields)))}
+    write = draw(st.sampled_from(WRITERS))
+    text = write(ordered)
+    if draw(st.booleans()):
+        text = text[:-1].rstrip() + ",}"
+    frames = [
+        "{}",
+        "```json\n{}\n```",
+        "Here it is: {} I hope it helps.",
+        "[{}]",
+        '{{"output": {}}}',
+        "<think>{{}}</think>{}",
+    ]
+    return draw(st.sampled_from(frames)).format(text)
+
+
+@given(st.data())
+def test_mutations_keep_the_decision(data: st.DataObject) -> None:
+    subtask = data.draw(subtasks())
+    assert parse(data.draw(mutated(subtask))).subtask == subtask
+
+
+@given(subtasks(), st.data())
+def test_json_that_is_cut_off_behind_the_subtask_keeps_it(subtask: Subtask, data: st.DataObject) -> None:
+    whole = reply_text("At the end I go.", subtask)
+    kept = data.draw(st.integers(whole.index("}") + 1, len(whole) - 1))
+    decision = parse(whole[:kept])
+    assert decision.subtask in (subtask, replace(subtask, model=""))
+    assert "cut off" in decision.note
+
+
+@given(subtasks(), st.data())
+def test_json_that_is_cut_off_never_says_another_subtask(subtask: Subtask, data: st.DataObject) -> None:
+    whole = reply_text("[End] comes later.", subtask)
+    found = read(whole[: data.draw(st.integers(0, len(whole)))])
+    assert isinstance(found, ReplyError) or replace(found, model=subtask.model) == subtask
+
+
+WORDS = (
+    "subtask|Subtask:|Action:|action|Model:|End|Pick|mug|{{|//|/*|</think>|<subtask>|\u3010|\u201c|None|9|\\u|\ud800"
+)
+PIECES = st.lists(st.sampled_from([*"{}[]()\"'`*:,;#<>\\\n ", *WORDS.split("|")]), max_size=60)
+
+
+@given(PIECES)
+def test_any_pieces_are_read_or_refused(pieces: list[str]) -> None:
+    found = read("".join(pieces))
+    assert isinstance(found, ReplyError) or found.action
+    str(found).encode()
+
+
+@given(PIECES.map(lambda pieces: "".join(piece for piece in pieces if piece != "End")))
+def test_no_end_where_none_was_written(text: str) -> None:
+    found = read(text)
+    assert isinstance(found, ReplyError) or not found.is_end
 
 
 @given(subtasks(), st.data())

@@ -13,18 +13,21 @@ import pytest
 from homie_msgs import msg as messages
 from homie_msgs.action import RunTask
 from rclpy.action import ActionClient
+from std_msgs.msg import String
 
 from homie_eval.emmoe.tasks import load_task
 from homie_monitor.monitor_node import MonitorNode
 from homie_planner.planner_node import PlannerNode
+from homie_ros import qos
 from homie_ros.errors import GoalRejected
 from homie_ros.homie_node import HomieNode
 from homie_ros.node_host import NodeHost
 from homie_ros.parameters import ParameterError
-from homie_ros.waiting import ActionOutcome, send_goal
+from homie_ros.waiting import ActionOutcome, send_goal, wait_until
 from homie_skills.executor_node import ExecutorNode
 from support.graph import fresh_host
 from support.peers import Interference, Listener, ToyBridge, ToySkillServer, hang, once_it_runs
+from support.planning_browser import Browser
 from support.toy_house import ToyWorld, house
 
 SECONDS = 60.0
@@ -63,6 +66,22 @@ class Caller(HomieNode):
         return send_goal(
             self.client, RunTask.Goal(**goal), SECONDS, feedback=lambda m: note(m.step.index), cancelled=cancelled
         )
+
+
+class Notices(HomieNode):
+    """Hears what the planner tells people, also if that was before it came."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__("notices", **options)
+        self._told: list[str] = []
+        self.create_subscription(String, "planner/notice", self._hear, qos.state())
+
+    def _hear(self, message: String) -> None:
+        self._told.append(message.data)
+
+    def wait(self) -> str:
+        wait_until(lambda: bool(self._told), SECONDS, "a notice", context=self.context)
+        return self._told[-1]
 
 
 @dataclass
@@ -104,7 +123,7 @@ def test_the_expert_does_case_1() -> None:
         ]
         assert g.skills.seeds == [(3, step, 1) for step in range(1, 7) for _ in ("reset_arm", "skill")]
         assert list(steps[4].inventory_after) == ["green_can"]
-        assert steps[1].prompt.startswith("You are a powerful")
+        assert steps[1].prompt.startswith("[system]\nYou are a powerful")
         assert "(1) Go to, fridge(success) " in steps[1].prompt
         assert [step.header.stamp.sec for step in steps] == [1, 2, 3, 4, 5, 6, 6]
         (info,) = g.listener.wait_for("episode/info")
@@ -236,3 +255,22 @@ def test_goals_that_make_no_sense_are_rejected(fields: dict[str, Any]) -> None:
         host.add(PlannerNode)
         with pytest.raises(GoalRejected):
             host.add(Caller).run(**fields)
+
+
+def test_a_person_plans_at_the_address_that_the_node_tells() -> None:
+    with graph("human") as g:
+        notices = g.host.add(Notices)
+        outcomes: list[ActionOutcome[RunTask.Result]] = []
+        running = threading.Thread(target=lambda: outcomes.append(g.caller.run()))
+        running.start()
+        browser = Browser(notices.wait().removeprefix("plan at "))
+        page = browser.question()
+        assert len(page.of("img")) == 4 and TASK.instruction in page.text
+        browser.answer("Open", "fridge")
+        browser.answer("End")
+        running.join(SECONDS)
+        assert outcomes[0].result.result.outcome == "ended"
+        steps = g.listener.wait_for("episode/step", 2)
+        assert [step.subtask.action for step in steps] == ["Open", "End"]
+        (info,) = g.listener.wait_for("episode/info")
+        assert info.planner == "human"

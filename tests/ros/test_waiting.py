@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 from homie_msgs.action import ExecuteSkill
 from rclpy.action import ActionClient
+from rclpy.action.client import ClientGoalHandle
+from rclpy.task import Future
 from std_srvs.srv import Trigger
 
-from homie_ros.action_server import GoalEnd, RunningGoal, WorkerActionServer
+from homie_ros.action_server import RESULT_TIMEOUT, GoalEnd, RunningGoal, WorkerActionServer
 from homie_ros.domains import DomainReservation
 from homie_ros.errors import CallFailed, DeadlineExceeded, InfrastructureError, Interrupted, NodeStopped, PeerLost
 from homie_ros.fastdds import PROFILE_VARIABLE, profile_path
@@ -112,6 +114,26 @@ def test_deadline_of_a_goal_cancels_it() -> None:
             with pytest.raises(DeadlineExceeded, match="action skill"):
                 send_goal(caller.skill, ExecuteSkill.Goal(), 0.3)
             time.sleep(0.3)
+
+
+def test_a_result_that_is_asked_for_too_late_is_no_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
+    ask = ClientGoalHandle.get_result_async
+
+    def ask_late(handle: ClientGoalHandle) -> Future:
+        time.sleep(RESULT_TIMEOUT + 1)
+        return ask(handle)
+
+    class Quick(HomieNode):
+        def __init__(self, **options: Any) -> None:
+            super().__init__("quick", **options)
+            WorkerActionServer(self, ExecuteSkill, "skill", lambda goal: goal.succeed(ExecuteSkill.Result()))
+
+    monkeypatch.setattr(ClientGoalHandle, "get_result_async", ask_late)
+    with fresh_host() as host:
+        host.add(Quick)
+        caller = host.add(Caller)
+        with pytest.raises(CallFailed, match="action skill failed: its server was asked for the result too late"):
+            send_goal(caller.skill, ExecuteSkill.Goal(), 20)
 
 
 def test_a_server_that_leaves_ends_its_goals() -> None:

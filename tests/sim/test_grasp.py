@@ -77,6 +77,17 @@ def test_a_body_that_is_dragged_away_slips(holding: MujocoWorld, reach: Reach) -
     assert not holding.grasp.assisted and holding.held == ""
 
 
+def test_fingers_close_when_what_was_between_them_is_torn_out(holding: MujocoWorld, reach: Reach) -> None:
+    can = np.array(holding.world_state()[CAN].position)
+    assert reach(holding, can + np.array([0, 0, 0.18]), DOWN, 2.0).ok
+    holding.tick(100)
+    assert holding.opening() == pytest.approx(0.066, abs=0.006)
+    body = holding.model.body(CAN).id
+    holding.data.xfrc_applied[body] = (0, 0, -3000, 0, 0, 0)
+    holding.tick(100)
+    assert holding.held == "" and holding.opening() < 0.005
+
+
 def test_closing_on_nothing_holds_nothing(world: MujocoWorld) -> None:
     stand(world, 3.0, 1.5)
     outcome = gripper(world, 0.0)

@@ -257,6 +257,15 @@ def test_a_path_replaces_a_drive(client: Client) -> None:
     assert (outcome.aborted, outcome.result.error_code) == (True, FollowPath.Result.INVALID_PATH)
 
 
+def test_paths_without_poses_are_refused_while_something_else_moves(client: Client) -> None:
+    arm = threading.Thread(target=client.torso, args=(0.38, 120.0))
+    arm.start()
+    wait_until(lambda: client.state().stamp > 0, 10, "the arm to move")
+    while arm.is_alive():
+        outcome = client.send("path", FollowPath.Goal(path=Path(header=header(0, "map"))))
+        assert (outcome.aborted, outcome.result.error_code) == (True, FollowPath.Result.INVALID_PATH)
+
+
 def test_arm_head_and_base_move_at_the_same_time(client: Client) -> None:
     head = trajectory(["head_pan_joint", "head_tilt_joint"], [[0.5, 0.3]], [2.0])
     ends: list[ActionOutcome[Any]] = []
@@ -413,6 +422,21 @@ def test_the_house_from_above_at_each_reset_and_observation(client: Client) -> N
     wait_until(lambda: len(above) == 2, 5, "two pictures")
     assert [time_from_msg(message.header.stamp) for message in above] == [0, client.state().stamp]
     assert jpeg_from_msg(above[-1]).shape == (480, 640, 3)
+
+
+@needs_pictures
+def test_an_observation_may_be_a_text_instead_of_pictures() -> None:
+    with fresh_host() as host:
+        host.add(MujocoBridgeNode, parameters={"video_fps": 0.0, "views": False, "describe": True})
+        client = host.add(Client)
+        published = client.listen("observation", Observation)
+        observation = require_success(client.observe(), "get_observation").observation
+        assert not observation.views
+        assert [line.split(":")[0] for line in observation.text.splitlines()] == [
+            "room", "front", "left", "back", "right"
+        ]  # fmt: skip
+        wait_until(lambda: bool(published), 5, "the observation on its topic")
+        assert published[-1].text == observation.text
 
 
 def test_without_pictures_the_rest_works() -> None:

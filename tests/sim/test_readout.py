@@ -8,7 +8,8 @@ import mujoco
 import numpy as np
 import pytest
 
-from homie_core.world_state import FLOOR, Kind
+from homie_core.world_state import FLOOR, Kind, top_of
+from homie_sim.house import load_house
 from homie_sim.world import MujocoWorld
 
 
@@ -79,6 +80,47 @@ def test_where_an_object_is(world: MujocoWorld, position: tuple[float, float, fl
     assert world.world_state()["potted_meat_can_1"].parent == parent
 
 
-def test_what_stands_on_top_of_the_fridge_belongs_to_it_but_not_inside(world: MujocoWorld) -> None:
+@pytest.mark.parametrize("opened", [0.0, 1.5])
+def test_what_stands_on_the_roof_of_a_fridge_is_not_in_it(world: MujocoWorld, opened: float) -> None:
+    set_open(world, "fridge", opened)
     put(world, "potted_meat_can_1", (1.75, 4.2, 1.80))
-    assert world.world_state()["potted_meat_can_1"].parent != FLOOR
+    state = world.world_state()
+    assert state["potted_meat_can_1"].parent == top_of("fridge")
+    assert state.closed_container_of("potted_meat_can_1") is None
+
+
+def test_every_container_that_stands_has_a_roof_that_is_not_its_inside() -> None:
+    """On a floor of any level."""
+    house = load_house("house_5")
+    world = MujocoWorld(house)
+    name = house.objects[0].object
+    roofed = [piece for piece in house.furniture if piece.id in piece.container_ids()]
+    assert len(roofed) >= 4
+    for piece in roofed:
+        box = world.world_state()[piece.id]
+        put(world, name, (*box.box_center[:2], box.box_center[2] + box.box_size[2] / 2 + 0.1))
+        assert world.world_state()[name].parent == top_of(piece.id)
+
+
+def test_what_is_in_a_bowl(world: MujocoWorld) -> None:
+    x, y, z = world.world_state()["bowl_1"].box_center
+    put(world, "lemon_1", (x, y, z + 0.01))
+    state = world.world_state()
+    assert (state["lemon_1"].parent, state["bowl_1"].parent) == ("bowl_1", "kitchen_counter")
+    assert {"bowl_1", "lemon_1"} <= set(state.contents_of("kitchen_counter"))
+    assert state.contents_of("bowl_1") == ("lemon_1",)
+
+
+def test_nothing_is_in_a_bowl_that_has_turned_over(world: MujocoWorld) -> None:
+    x, y, z = world.world_state()["bowl_1"].box_center
+    world.data.joint("bowl_1").qpos[3:7] = (0, 1, 0, 0)
+    put(world, "lemon_1", (x, y, z + 0.01))
+    assert world.world_state()["lemon_1"].parent == "kitchen_counter"
+
+
+def test_of_two_nested_bowls_the_upper_one_is_in_the_lower_one() -> None:
+    world = MujocoWorld(load_house("house_2"))
+    x, y, z = world.world_state()["bowl_1"].box_center
+    put(world, "bowl_2", (x, y, z + 0.015))
+    state = world.world_state()
+    assert (state["bowl_2"].parent, state["bowl_1"].parent) == ("bowl_1", "kitchen_counter")

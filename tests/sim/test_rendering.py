@@ -11,8 +11,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from homie_sim.fetch_model import ROBOT_GROUP
+from homie_sim.furniture.parts import DECORATION_GROUP
 from homie_sim.gl import choose_backend
 from homie_sim.house import House
+from homie_sim.house_builder import CUTAWAY_GROUP
 from homie_sim.rendering import (
     TOP_FOV,
     TOP_HEIGHT,
@@ -20,6 +23,7 @@ from homie_sim.rendering import (
     VIEW_HEADINGS,
     RenderError,
     Viewer,
+    ray_directions,
     renderer_name,
     top_down_camera,
     view_cameras,
@@ -61,6 +65,25 @@ def test_views_turn_counter_clockwise_with_the_robot(drawn: MujocoWorld) -> None
     # The head's axis is not the base's middle, so the pictures differ a little.
     assert np.abs(left.astype(int) - front).mean() < 25
     assert list(VIEW_HEADINGS.values()) == pytest.approx([0, math.pi / 2, math.pi, 3 * math.pi / 2])
+
+
+def test_rays_meet_what_the_segmentation_shows(drawn: MujocoWorld) -> None:
+    """Ray casting, which draws nothing, meets the same geoms at the same distances, but for pixels at edges."""
+    drawn.reset(0)
+    seen = np.isin(np.arange(6), (0, ROBOT_GROUP, DECORATION_GROUP, CUTAWAY_GROUP)).astype(np.uint8)
+    rng = np.random.default_rng(0)
+    agree = []
+    for view in drawn.viewer.segmented_views(drawn.data).values():
+        assert view.geoms.shape == view.depth.shape == (256, 256)
+        rays = ray_directions(view.camera)
+        for row, column in rng.integers(0, 256, (100, 2)):
+            hit = np.full(1, -1, dtype=np.int32)
+            distance = mujoco.mj_ray(drawn.model, drawn.data, view.camera.position, rays[row, column], seen, 1, -1, hit)
+            geom = int(hit[0])
+            if geom >= 0 and drawn.model.geom_rgba[geom][3] == 1:  # what can be looked through is left out
+                agree.append(view.geoms[row, column] == geom and abs(view.depth[row, column] - distance) < 0.02)
+    assert len(agree) > 200
+    assert np.mean(agree) > 0.97
 
 
 def test_pictures_do_not_touch_the_physics(drawn: MujocoWorld) -> None:

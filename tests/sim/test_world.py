@@ -29,6 +29,19 @@ def test_time_starts_at_zero_and_goes_by_ticks(world: MujocoWorld) -> None:
     assert world.stamp == 30_000_000 and world.ticks == 3
 
 
+def test_a_moment_lasts_until_something_changes(world: MujocoWorld) -> None:
+    moments = [world.moment]
+    world.world_state()
+    assert world.moment == moments[0]
+    world.tick()
+    moments.append(world.moment)
+    world.set_joint_positions({"torso_lift_joint": 0.1})
+    moments.append(world.moment)
+    world.pass_time(1.0)
+    moments.append(world.moment)
+    assert len(set(moments)) == len(moments)
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_everything_lies_where_it_was_put_and_stays(world: MujocoWorld, seed: int) -> None:
     world.reset(seed)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from homie_core.episode import Setting
+from homie_core.episode import ATTEMPT_LIMIT, Setting
 from homie_core.errors import ErrorCode
 from homie_core.inventory import Inventory
 from homie_monitor.checks import Checker
@@ -25,6 +25,7 @@ from support.physical_subtasks import (
     assert_consistent,
     draw_away,
     hold_base,
+    knock_out,
     move_object,
     pull_down,
 )
@@ -141,7 +142,7 @@ def test_d2_the_base_has_run_into_the_fridge(subtasks: PhysicalSubtasks) -> None
     x, y, yaw = subtasks.world.base_pose()
     ahead = np.arange(0.0, 0.6, 0.02)
     path = np.column_stack([x + ahead * math.cos(yaw), y + ahead * math.sin(yaw), np.full(len(ahead), yaw)])
-    with pytest.raises(NavigationFailed, match="blocked"):
+    with pytest.raises(NavigationFailed, match=r"blocked|runs into fridge"):
         subtasks.robot.follow_path(path)
     failure = subtasks.run("Open", "fridge")
     fails(subtasks, failure, ErrorCode.TOO_CLOSE, "Unable to open, the target is too close")
@@ -187,6 +188,19 @@ def test_e1_a_can_that_is_drawn_away_from_between_the_fingers(subtasks: Physical
         failure = subtasks.run("Pick", "green_can")
     fails(subtasks, failure, ErrorCode.TOO_DIFFICULT, "Unable to pick, the subtask is too difficult to perform")
     assert "the hand holds nothing" in failure.detail
+
+
+def test_e1_a_box_that_is_too_wide_for_the_hand() -> None:
+    """Every try brings the hand to it, and the fingers close on nothing."""
+    subtasks = PhysicalSubtasks(DisturbedWorld(load_house("house_5")))
+    goes_well(subtasks.run("Go to", "storage_box"))
+    begin = subtasks.world.time
+    failure = subtasks.run("Pick", "storage_box")
+    assert failure.attempts == ATTEMPT_LIMIT
+    assert subtasks.world.time - begin > 5.0 * ATTEMPT_LIMIT
+    assert "GraspFailed: the fingers closed" in failure.detail
+    assert subtasks.world.world_state()["storage_box_1"].parent == "white_desk"
+    fails(subtasks, failure, ErrorCode.TOO_DIFFICULT, "Unable to pick, the subtask is too difficult to perform")
 
 
 def test_e1_an_open_door_in_the_only_way() -> None:
@@ -243,12 +257,15 @@ def test_the_base_runs_into_a_box_that_is_set_down_before_it(subtasks: PhysicalS
     assert_consistent(subtasks.world)
 
 
-def test_e2_without_background_information_the_fingers_tell_that_the_can_is_gone() -> None:
-    """Nobody looks at the world: neither for the verdict nor for the inventory."""
+@pytest.mark.parametrize(("name", "id"), [("green_can", CAN), ("blue_can", "master_chef_can_1")])
+def test_e2_without_background_information_the_fingers_tell_that_a_can_is_gone(name: str, id: str) -> None:
+    """Nobody looks at the world: neither for the verdict nor for the inventory. The blue can is nearly 9 cm wide."""
     blind = Checker(setting=Setting.NO_BACKGROUND_INFORMATION)
     subtasks = PhysicalSubtasks(DisturbedWorld(load_house("house_1")), blind)
-    take_can(subtasks)
-    with subtasks.disturbed(pull_down(CAN)):
+    goes_well(subtasks.run("Go to", name))
+    goes_well(subtasks.run("Pick", name))
+    assert subtasks.inventory == (name,)
+    with subtasks.disturbed(knock_out(id)):
         failure = subtasks.run("Go to", "sofa")
     assert "the fingers are shut on nothing" in failure.detail
     fails(subtasks, failure, ErrorCode.OBJECT_MISSING, "Unable to go to, and the object is missing")

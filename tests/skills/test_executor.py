@@ -19,6 +19,7 @@ from homie_skills.executor import (
     SkillCall,
     SkillResult,
     Unavailable,
+    read_server,
     reconcile,
 )
 
@@ -220,3 +221,13 @@ def test_something_left_in_the_hand_by_a_failed_pick_is_in_the_inventory() -> No
     done = executor(Monitor(afters=[wrong] * 3), Skills()).execute(PICK)
     assert done.inventory == ("bowl",)
     assert "the inventory was empty, but the hand holds bowl" in done.detail
+
+
+def test_a_server_is_written_with_its_model() -> None:
+    assert read_server("RT-1-X=my_server") == ("RT-1-X", "my_server")
+
+
+@pytest.mark.parametrize("text", ["", "M3", "M3=", "=m3", "m3=m3", "RT-2=arm", "M3=My", "M3=a/b", "M3=a b", "M3=a=b"])
+def test_what_is_no_server(text: str) -> None:
+    with pytest.raises(ValueError, match="must be MODEL=server"):
+        read_server(text)

@@ -61,8 +61,13 @@ def test_flat_object_is_not_taken_with_a_level_hand() -> None:
     assert 90 in pitches(grasps(tuna, standing(0.017)))
 
 
-def test_crate_is_too_large() -> None:
-    assert grasps(CRATE, standing(0.1)) == []
+def test_crate_is_too_large_and_tried_on_its_top() -> None:
+    options = grasps(CRATE, standing(0.1))
+    assert pitches(options) == {90}
+    for grasp in options:
+        assert grasp.opening == fetch.MAX_OPENING
+        np.testing.assert_allclose(grasp.hand[:2, 3], standing(0.1)[:2, 3], atol=1e-9)
+        assert grasp.hand[2, 3] > 0.2
 
 
 def test_wide_bowl_is_taken_by_its_rim() -> None:

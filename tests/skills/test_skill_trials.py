@@ -11,7 +11,7 @@ def trials() -> SkillTrials:
 
 
 def test_object_held_from_above_is_taken_anew_for_the_microwave(trials: SkillTrials) -> None:
-    trial = trials.run("put", seed=2, number=37)
+    trial = trials.run("put", seed=2, number=5)
     assert trial.receptacle == "microwave"
     assert trial.fault == ""
     assert trial.damage == ""

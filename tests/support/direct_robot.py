@@ -13,6 +13,7 @@ from homie_sim.commands import (
     Command,
     FollowPathCommand,
     GripperCommand,
+    Guarded,
     JointTrajectoryCommand,
     NavigateCommand,
     Outcome,
@@ -85,7 +86,7 @@ class DirectRobot:
         self._run(FollowPathCommand(poses))
 
     def _run(self, command: Command) -> Outcome:
-        (outcome,) = run(self.world, command)
+        (outcome,) = run(self.world, Guarded(command))
         if not outcome.ok:
             raise _ERRORS[outcome.code](outcome.message)
         return outcome

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 import mujoco
 import numpy as np
+from numpy.typing import NDArray
 
 from homie_core import fetch, names
 from homie_core.errors import Fault
@@ -29,6 +30,12 @@ LOWEST = -0.01
 
 DEEPEST = 0.01
 """Metres that the robot may press into furniture: more, and it is inside of it."""
+
+PACE = 1.5
+"""Metres per second at which what was torn out of the hand leaves it."""
+
+AFTERWARDS = 20
+"""Control ticks that a disturbance lasts after the robot has stopped."""
 
 Push = Callable[[MujocoWorld], None]
 """Something that happens to a world."""
@@ -82,6 +89,8 @@ class PhysicalSubtasks:
         """Inside, ``push`` happens before each control tick; afterwards no force is left."""
         self.world.disturb = push
         yield
+        # What has begun goes on for a moment although the robot has stopped.
+        self.world.tick(AFTERWARDS)
         self.world.disturb = None
         self.world.data.xfrc_applied[:] = 0
 
@@ -138,11 +147,33 @@ class PhysicalSubtasks:
 
 
 def pull_down(object_id: str, force: float = 1000.0) -> Push:
-    """Something that tears at an object with ``force`` newtons, more than arm and fingers bear, while it is held."""
+    """Something that tears an object down out of the hand with ``force`` newtons, more than arm and fingers bear."""
+    return _tear(object_id, force, lambda _world: np.array([0.0, 0.0, -1.0]))
+
+
+def knock_out(object_id: str, force: float = 1000.0) -> Push:
+    """Something that knocks an object out of the hand, away from the robot and a little upwards."""
+
+    def direction(world: MujocoWorld) -> NDArray[np.float64]:
+        away = world.data.body(object_id).xpos[:2] - world.base_pose()[:2]
+        return np.append(away / np.linalg.norm(away), 0.3)
+
+    return _tear(object_id, force, direction)
+
+
+def _tear(object_id: str, force: float, direction: Callable[[MujocoWorld], NDArray[np.float64]]) -> Push:
+    """Pull at an object while it is held; what the hand has lost leaves it at walking pace."""
+    held: list[str] = []
 
     def push(world: MujocoWorld) -> None:
-        pull = force if world.held == object_id else 0.0
-        world.data.xfrc_applied[world.model.body(object_id).id] = (0.0, 0.0, -pull, 0.0, 0.0, 0.0)
+        pull = np.zeros(3)
+        if world.held == object_id:
+            held[:] = [object_id]
+            pull = force * direction(world)
+        elif held:
+            held.clear()
+            world.data.joint(object_id).qvel[:] = (*(PACE * direction(world)), 0.0, 0.0, 0.0)
+        world.data.xfrc_applied[world.model.body(object_id).id, :3] = pull
 
     return push
 

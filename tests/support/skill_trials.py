@@ -196,7 +196,11 @@ def _ready_to_put(stage: _Stage, rng: np.random.Generator) -> Subject:
     for receptacle in _shuffled(places, rng):
         start = stage.world.snapshot()
         state = stage.world.world_state()
-        objects = [thing.id for thing in state.objects if thing.kind is Kind.OBJECT and thing.parent != receptacle]
+        objects = [
+            thing.id
+            for thing in state.objects
+            if thing.kind is Kind.OBJECT and receptacle not in (thing.id, thing.parent)
+        ]
         target = str(rng.choice(objects))
         if (
             stage.uncover(target)

@@ -43,7 +43,9 @@ def only_run(runs: Path) -> Path:
     return folder
 
 
-def run_demo(runs: Path, *arguments: str) -> Finished:
+def run_demo(runs: Path, *arguments: str, domain: int | None = None) -> Finished:
+    """A whole run, in the ROS domain ``domain`` or one of its own."""
+    domains = {} if domain is None else {"ROS_DOMAIN_ID": str(domain)}
     done = subprocess.run(
         demo_command(runs, *arguments),
         stdout=subprocess.PIPE,
@@ -51,6 +53,6 @@ def run_demo(runs: Path, *arguments: str) -> Finished:
         text=True,
         check=False,
         timeout=DEMO_SECONDS,
-        env=clean_environment(),
+        env=clean_environment() | domains,
     )
     return Finished(done.returncode, done.stdout, only_run(runs))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,9 +53,7 @@ class TwoWorlds:
     def run(self, seed: int, length: int) -> Iterator[Compared]:
         """A random plan of at most ``length`` subtasks, each preceded by Go to; it ends with the first failure."""
         rng = np.random.default_rng(seed)
-        self.physical.reset(seed)
-        self.instant.reset(seed)
-        m3 = M3(DirectRobot(self.physical), self.physical.world_description(), fetch.mesh_assets(), rng)
+        m3 = self._begin(seed, rng)
         while length > 0:
             subtask = _choice(self.instant.world_state(), rng)
             for each in (SkillTry("go_to", subtask.receptacle or subtask.target), subtask):
@@ -64,6 +62,19 @@ class TwoWorlds:
                 if not compared.succeeded:
                     return
                 length -= 1
+
+    def follow(self, plan: Iterable[SkillTry], prepare: Callable[[MujocoWorld], None], seed: int = 0) -> list[Compared]:
+        """A given plan, to its end, in two worlds that ``prepare`` has been at."""
+        m3 = self._begin(seed, np.random.default_rng(seed))
+        for world in (self.physical, self.instant):
+            prepare(world)
+        return [self._compare(subtask, m3) for subtask in plan]
+
+    def _begin(self, seed: int, rng: np.random.Generator) -> M3:
+        """Reset both worlds; the physical skills."""
+        self.physical.reset(seed)
+        self.instant.reset(seed)
+        return M3(DirectRobot(self.physical), self.physical.world_description(), fetch.mesh_assets(), rng)
 
     def _compare(self, subtask: SkillTry, m3: M3) -> Compared:
         instant = self._native.execute(subtask)

@@ -8,7 +8,7 @@ setup(
     name=NAME,
     version="0.1.0",
     packages=find_packages(),
-    package_data={NAME: ["py.typed"]},
+    package_data={NAME: ["py.typed", "templates/*"]},
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
         (f"share/{NAME}", ["package.xml"]),

@@ -3,6 +3,7 @@
 from homie_sim.commands.base import CANCELLED, Code, Command, GripperOutcome, Outcome, Part, run
 from homie_sim.commands.follow_path import FollowPathCommand
 from homie_sim.commands.gripper import GripperCommand
+from homie_sim.commands.guard import Guarded
 from homie_sim.commands.navigate import NavigateCommand
 from homie_sim.commands.trajectory import JointTrajectoryCommand
 from homie_sim.commands.twist import TwistCommand
@@ -14,6 +15,7 @@ __all__ = [
     "FollowPathCommand",
     "GripperCommand",
     "GripperOutcome",
+    "Guarded",
     "JointTrajectoryCommand",
     "NavigateCommand",
     "Outcome",

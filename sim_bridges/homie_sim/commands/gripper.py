@@ -23,7 +23,8 @@ _TIMEOUT = 6.0
 class GripperCommand:
     """``opening`` is the distance between the pads in metres; ``max_effort`` the force a finger, 0 for the strongest.
 
-    Ends when the opening is reached, or when the fingers stall on something. They keep pushing afterwards.
+    Ends when the opening is reached, or when the fingers stall on something. They keep pushing afterwards, with this
+    force and to this opening: fingers that lose what was between them close.
     """
 
     part = Part.GRIPPER
@@ -55,15 +56,19 @@ class GripperCommand:
         if speed > _STALL_SPEED:
             self._still_since = world.time
         if world.time - self._still_since >= _STALL_SECONDS:
+            self._aim(world, self._goal)
             return self._outcome(world, Code.SUCCESSFUL)
         if world.time - self._begin > _TIMEOUT:
             self.stop(world)
             return self._outcome(world, Code.TIMEOUT, f"fingers still move after {_TIMEOUT:.0f} s")
         step = 2 * fetch.VELOCITY_LIMITS[fetch.GRIPPER_JOINTS[0]] * world.control_period
         self._target += float(np.clip(self._goal - self._target, -step, step))
-        for joint in fetch.GRIPPER_JOINTS:
-            world.set_target(joint, float(np.clip(self._target / 2, 0, fetch.FINGER_TRAVEL)))
+        self._aim(world, self._target)
         return None
+
+    def _aim(self, world: MujocoWorld, opening: float) -> None:
+        for joint in fetch.GRIPPER_JOINTS:
+            world.set_target(joint, float(np.clip(opening / 2, 0, fetch.FINGER_TRAVEL)))
 
     def stop(self, world: MujocoWorld) -> None:
         """Hold the fingers where they are."""

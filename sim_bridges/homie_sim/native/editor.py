@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Mapping, Sequence
+
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
 from homie_core import fetch
-from homie_core.world_state import Kind, WorldState
+from homie_core.world_state import VESSELS, WorldState
 from homie_sim.native.grips import grips
+from homie_sim.objects import category_of
 from homie_sim.world import MujocoWorld
 
 Array = NDArray[np.float64]
@@ -20,9 +24,6 @@ TOUCH = 0.002
 _FLOOR_SUFFIX = "/floor"
 _KNEE = 0.4
 _FINGER_GAP = 0.002
-_SQUEEZE = 0.012
-"""Metres by which the fingers' servos are set closer than the object is wide, each."""
-
 _FOLDED = 0.02
 _HOLD_TICKS = 8
 _REST_TICKS = 60
@@ -48,31 +49,42 @@ class Editor:
 
     def stand(self, pose: Pose) -> None:
         """Put the base at ``pose``; what is in the hand comes along."""
-        held = self.world.held
+        carried = self.world.carried()
         before = self._frame(self._base)
         self.world.set_joint_positions(dict(zip(fetch.BASE_JOINTS, pose, strict=True)))
-        if held:
-            self._carry([held], before, self._frame(self._base))
+        self._carry(carried, before, self._frame(self._base))
 
     def fold_arm(self) -> None:
-        """Fold torso and arm; what is in the hand comes along."""
-        present = self.world.joint_positions()
-        if all(abs(present[joint] - value) < _FOLDED for joint, value in fetch.STOWED_ARM.items()):
+        """Fold torso and arm; what is in the hand comes along, a vessel level."""
+        postures = _postures(self.world.held)
+        if any(self._is_at(posture) for posture in postures):
             return
-        held, gripper = self.world.held, self.world.model.body(fetch.GRIPPER_BODY).id
+        self._put_arm(postures[0])
+
+    def _is_at(self, posture: Mapping[str, float]) -> bool:
+        present = self.world.joint_positions()
+        return all(abs(present[joint] - value) < _FOLDED for joint, value in posture.items())
+
+    def _put_arm(self, posture: Mapping[str, float]) -> None:
+        carried, gripper = self.world.carried(), self.world.model.body(fetch.GRIPPER_BODY).id
         before = self._frame(gripper)
-        self.world.set_joint_positions(fetch.STOWED_ARM)
-        if held:
-            self._carry([held], before, self._frame(gripper))
+        self.world.set_joint_positions(posture)
+        self._carry(carried, before, self._frame(gripper))
 
     def take(self, object_id: str) -> bool:
-        """Put an object between the fingers of the folded arm and close them; False if it fits nowhere."""
+        """Put an object between the fingers of the folded arm and close them; False if it fits nowhere.
+
+        What is in it comes along.
+        """
         world = self.world
-        for grip in grips(world.model, world.data, object_id):
+        load = (object_id, *world.world_state().contents_of(object_id))
+        ways = list(grips(world.model, world.data, object_id))
+        for posture, grip in itertools.product(_postures(object_id), ways):
+            self._put_arm(posture)
             self._open_fingers(grip.width / 2 + _FINGER_GAP)
             hand = self._frame(world.data.site(fetch.GRIP_SITE).id, site=True)
-            self._place(object_id, hand @ grip.pose)
-            if not self._hits_robot(object_id):
+            self._carry(load, self._frame(world.model.body(object_id).id), hand @ grip.pose)
+            if not self._hits_robot(load):
                 break
         else:
             return False
@@ -89,11 +101,12 @@ class Editor:
     # --- the house
 
     def place(self, object_id: str, position: Array, yaw: float) -> None:
-        """Put an object upright at ``position`` (3,), the middle of its bounding box."""
+        """Put an object, with what is in it, upright at ``position`` (3,), the middle of its bounding box."""
         pose = np.eye(4)
         pose[:2, :2] = [[np.cos(yaw), -np.sin(yaw)], [np.sin(yaw), np.cos(yaw)]]
         pose[:3, 3] = position
-        self._place(object_id, pose)
+        load = (object_id, *self.world.world_state().contents_of(object_id))
+        self._carry(load, self._frame(self.world.model.body(object_id).id), pose)
 
     def move_container(self, container_id: str, position: float, state: WorldState) -> None:
         """Set the joint of a door or drawer; what lies inside of it, by ``state``, comes along."""
@@ -104,7 +117,7 @@ class Editor:
         self.world.data.qvel[joint.dofadr[0]] = 0
         mujoco.mj_forward(self.world.model, self.world.data)
         if self._moves_contents(container_id, body):
-            self._carry(_contents(state, container_id), before, self._frame(body))
+            self._carry(state.contents_of(container_id), before, self._frame(body))
         self.world.appliances.update(self.world.data)
 
     def rest(self, object_id: str) -> bool:
@@ -137,17 +150,18 @@ class Editor:
         model = self.world.model
         body = int(model.joint(f"{container_id}/joint").bodyid[0])
         moving = np.array([_is_below(model, each, body) for each in range(model.nbody)])
-        moving[[model.body(each).id for each in _contents(state, container_id)]] = True
+        moving[[model.body(each).id for each in state.contents_of(container_id)]] = True
         return self._overlapped(moving)
 
     def obstacle_of_object(self, object_id: str) -> str:
-        """Name of a body that an object overlaps; empty if there is none."""
-        return self._overlapped(np.arange(self.world.model.nbody) == self.world.model.body(object_id).id)
+        """Name of a body that an object, or what is in it, overlaps; empty if there is none."""
+        model = self.world.model
+        load = (object_id, *self.world.world_state().contents_of(object_id))
+        return self._overlapped(np.isin(np.arange(model.nbody), [model.body(each).id for each in load]))
 
     def _robot_bodies(self) -> NDArray[np.bool_]:
         own = self.world.model.body_treeid == self._robot_tree
-        if self.world.held:
-            own[self.world.model.body(self.world.held).id] = True
+        own[[self.world.model.body(each).id for each in self.world.carried()]] = True
         return own
 
     def _overlapped(self, bodies: NDArray[np.bool_]) -> str:
@@ -161,11 +175,11 @@ class Editor:
                 return str(model.body(other if bodies[one] else one).name)
         return ""
 
-    def _hits_robot(self, object_id: str) -> bool:
+    def _hits_robot(self, object_ids: Sequence[str]) -> bool:
         model, contact = self.world.model, self.world.data.contact
-        body = model.body(object_id).id
+        bodies = [model.body(object_id).id for object_id in object_ids]
         pairs = model.geom_bodyid[contact.geom[contact.dist < -TOUCH]]
-        ours = pairs[(pairs == body).any(axis=1)]
+        ours = pairs[np.isin(pairs, bodies).any(axis=1)]
         return bool((model.body_treeid[ours] == self._robot_tree).any())
 
     # --- parts
@@ -175,7 +189,7 @@ class Editor:
         self.world.set_joint_positions(dict.fromkeys(fetch.GRIPPER_JOINTS, travel))
 
     def _close_fingers(self, object_id: str) -> None:
-        """Bring each finger to the object's surface, its servo a little further."""
+        """Bring each finger to the object's surface; its servo goes on, so that fingers which lose it close."""
         world = self.world
         solid = _solid_geoms(world.model, world.model.body(object_id).id)
         travel = world.joint_positions()
@@ -184,8 +198,8 @@ class Editor:
             for joint, geoms in self._fingers.items()
         }
         world.set_joint_positions(goal)
-        for joint, position in goal.items():
-            world.set_target(joint, max(0.0, position - _SQUEEZE))
+        for joint in goal:
+            world.set_target(joint, 0.0)
 
     def _gap(self, ours: NDArray[np.intp], theirs: NDArray[np.intp]) -> float:
         return min(
@@ -193,10 +207,6 @@ class Editor:
             for one in ours.tolist()
             for other in theirs.tolist()
         )
-
-    def _place(self, object_id: str, pose: Array) -> None:
-        self._write(object_id, pose)
-        mujoco.mj_forward(self.world.model, self.world.data)
 
     def _write(self, object_id: str, pose: Array) -> None:
         joint = self.world.model.joint(object_id)
@@ -207,7 +217,7 @@ class Editor:
         self.world.data.qpos[position + 3 : position + 7] = quaternion
         self.world.data.qvel[velocity : velocity + 6] = 0
 
-    def _carry(self, object_ids: list[str], before: Array, after: Array) -> None:
+    def _carry(self, object_ids: Sequence[str], before: Array, after: Array) -> None:
         """Move objects as something else has moved, from frame ``before`` to ``after``; (4, 4) each."""
         change = after @ np.linalg.inv(before)
         for object_id in object_ids:
@@ -229,14 +239,9 @@ class Editor:
         return any(_is_below(model, int(model.site_bodyid[site]), body) for site in sites)
 
 
-def _contents(state: WorldState, container_id: str) -> list[str]:
-    """Objects in a container, and in or on these."""
-    found: list[str] = []
-    owners = {container_id}
-    while owners:
-        owners = {thing.id for thing in state.objects if thing.kind is Kind.OBJECT and thing.parent in owners}
-        found += sorted(owners)
-    return found
+def _postures(object_id: str) -> tuple[Mapping[str, float], ...]:
+    """Of the folded arm with this in the hand; nothing: an empty id."""
+    return fetch.LEVEL_ARMS if object_id and category_of(object_id) in VESSELS else (fetch.STOWED_ARM,)
 
 
 def _is_below(model: mujoco.MjModel, body: int, root: int) -> bool:

@@ -23,6 +23,7 @@ _FINGER_ROOM = 0.05
 """Space that should be free round an object, so that fingers fit there later."""
 
 _CROWDED_COST = 1.0
+_LOWERED = 0.008
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,9 @@ def spots(world: MujocoWorld, state: WorldState, object_id: str, receptacle: str
     found: list[Spot] = []
     for region in world.readout.regions:
         if region.owner == receptacle:
-            found += _spots(world, region, np.array(CATALOGUE[category_of(object_id)].size), others)
+            size = np.array(CATALOGUE[category_of(object_id)].size)
+            vessel = receptacle in world.readout.objects
+            found += _heights(world, region, size) if vessel else _spots(world, region, size, others)
     return sorted(found, key=lambda spot: spot.cost)
 
 
@@ -60,6 +63,17 @@ def _spots(world: MujocoWorld, region: Region, size: Array, others: list[ObjectS
             position = middle + rotation @ np.array([x, y, height])
             cost = float(np.linalg.norm(position[:2] - here)) + _crowding(position, radius, others)
             yield Spot(position, heading + (math.pi / 2 if turned else 0.0), cost)
+
+
+def _heights(world: MujocoWorld, region: Region, size: Array) -> Iterator[Spot]:
+    """Above the middle of a vessel, as far down as there is room: its wall slants, and something may be in it."""
+    rotation = world.data.site_xmat[region.site].reshape(3, 3)
+    bottom = float(world.data.site_xpos[region.site][2]) - region.half[2]
+    middle = world.data.site_xpos[region.site][:2]
+    heading = math.atan2(rotation[1, 0], rotation[0, 0])
+    for height in np.arange(_DROP, 2 * region.half[2], _LOWERED).tolist():
+        for turn in (0.0, math.pi / 4, math.pi / 2):
+            yield Spot(np.array([*middle, bottom + height + size[2] / 2]), heading + turn, height)
 
 
 def _crowding(position: Array, radius: float, others: list[ObjectState]) -> float:

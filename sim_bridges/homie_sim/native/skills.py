@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import numpy as np
 
-from homie_core import fetch
+from homie_core import fetch, names
 from homie_core.skill import SkillErrorCode, SkillOutcome, SkillTry
 from homie_core.world_state import Kind, ObjectState, WorldState
 from homie_sim.native import standing
@@ -72,6 +73,9 @@ class NativeSkills:
     def execute(self, request: SkillTry) -> SkillOutcome:
         """One try. Its time passes in any case; after a failure the world is as before, but for what bad luck did."""
         stamp, pose = self._world.stamp, self._world.base_pose()
+        state = self._world.world_state()
+        target, receptacle = names.resolve_goal(request.skill, request.target, request.receptacle, state)
+        request = replace(request, target=target, receptacle=receptacle)
         outcome = SkillOutcome(True, SkillErrorCode.NONE, "")
         try:
             self._try(request)
@@ -149,6 +153,7 @@ class NativeSkills:
         if not any(self._put_on(target, receptacle, spot) for spot in free[:_SPOTS]):
             text = f"no free spot for {target} on {receptacle} is within reach"
             raise SkillFailure(SkillErrorCode.NO_GRASP, text)
+        self._editor.fold_arm()
         return True
 
     def _put_on(self, target: str, receptacle: str, spot: Spot) -> bool:

@@ -72,6 +72,18 @@ def client(shared_client: Client) -> Client:
     return shared_client
 
 
+def test_a_skill_that_changes_nothing_publishes_nothing(client: Client) -> None:
+    assert client.execute("go_to", CAN).succeeded
+    stamp = client.state().stamp
+    wait_until(lambda: bool(client.states) and time_from_msg(client.states[-1].header.stamp) == stamp, 10, "the state")
+    heard = len(client.states)
+    for _ in range(3):  # the arm is folded already
+        assert time_from_msg(client.execute("reset_arm").result.stamp) == stamp
+    assert client.execute("open", "fridge").succeeded
+    wait_until(lambda: time_from_msg(client.states[-1].header.stamp) > stamp, 10, "the next state")
+    assert len(client.states) == heard + 1
+
+
 def test_a_skill_changes_the_world_at_once(client: Client) -> None:
     outcome = client.execute("pick", CAN)
     assert outcome.succeeded

@@ -85,6 +85,15 @@ STOWED_ARM = MappingProxyType(
 The tuck of the real robot's documentation, (0.05, 1.32, 1.40, -0.2, 1.72, 0, 1.66, 0), touches these hulls.
 """
 
+LEVEL_ARMS = tuple(
+    MappingProxyType(dict(zip(ARM_WITH_TORSO_JOINTS, posture, strict=True)))
+    for posture in (
+        (0.15, 0.20, 1.50, -0.81, 2.23, -0.04, -2.14, 1.80),
+        (0.15, -0.42, 1.50, 0.77, 2.23, -3.10, 2.14, -2.34),
+    )
+)
+"""Folded beside the chest, the gripper pointing down: what it holds by the rim stays level."""
+
 READY_ARM = MappingProxyType(dict(zip(ARM_WITH_TORSO_JOINTS, (0.30, 0.0, -0.9, 0.0, 1.5, 0.0, 0.95, 0.0), strict=True)))
 """Gripper in front of the chest, pointing down."""
 

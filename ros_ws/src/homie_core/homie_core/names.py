@@ -35,6 +35,15 @@ class Role(Enum):
     CLOSE = "close"
 
 
+_ROLE_OF_SKILL = {
+    "go_to": Role.VISIT,
+    "pick": Role.PICK,
+    "put": Role.PUT_OBJECT,
+    "open": Role.OPEN,
+    "close": Role.CLOSE,
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Name:
     """What a text names, whatever the scene holds.
@@ -197,6 +206,20 @@ def resolve(text: str, state: WorldState, role: Role = Role.VISIT) -> Resolution
     chosen, *others = sorted(things, key=lambda thing: _preference(thing, state, role))
     note = "; ".join(filter(None, (_category_note(text, name, category, state), _instance_note(chosen, others, role))))
     return Resolution(chosen.id, category, tuple(thing.id for thing in others), note)
+
+
+def resolve_goal(skill: str, target: str, receptacle: str, state: WorldState) -> tuple[str, str]:
+    """The ids that a skill's goal means, in which things may be named instead; what names nothing stays as it is.
+
+    Without background information nobody before the skill can know the ids.
+    """
+    return _id_of(target, state, _ROLE_OF_SKILL.get(skill, Role.VISIT)), _id_of(receptacle, state, Role.PUT_PLACE)
+
+
+def _id_of(text: str, state: WorldState, role: Role) -> str:
+    """``text`` if it is an id, even of a thing that is unfit for ``role``, or if it means nothing."""
+    resolution = None if state.get(text) else resolve(text, state, role)
+    return resolution.id if resolution else text
 
 
 def unresolved_reason(text: str, state: WorldState) -> str:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from homie_core.errors import ErrorCode
 from homie_core.goals import ANY_OBJECT
-from homie_core.world_state import FLOOR, GRIPPER, Kind, WorldState
+from homie_core.world_state import FLOOR, GRIPPER, Kind, WorldState, owner_of
 
 
 class Act(NamedTuple):
@@ -48,7 +48,7 @@ class Domain:
     movable: tuple[str, ...]
     containers: tuple[str, ...]
     receptacles: tuple[str, ...]
-    """Where a Put may go: containers and furniture."""
+    """Where a Put may go: containers and furniture, then vessels."""
     states: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """What things are (cold, clean, ...). No act of this domain changes it."""
     _movable_index: dict[str, int] = field(init=False, repr=False, compare=False)
@@ -61,7 +61,7 @@ class Domain:
         object.__setattr__(self, "_receptacle_set", frozenset(self.receptacles))
 
     def parent(self, state: State, id: str) -> str:
-        """What a movable thing is in or on; empty for things that stand."""
+        """What a movable thing is in or on, as `ObjectState.parent` has it; empty for things that stand."""
         index = self._movable_index.get(id)
         return "" if index is None else state.parents[index]
 
@@ -80,7 +80,7 @@ class Domain:
         while id:
             if id == state.near:
                 return True
-            id = self.parent(state, id)
+            id = owner_of(self.parent(state, id))
         return False
 
     def inside_closed(self, state: State, id: str) -> bool:
@@ -116,7 +116,7 @@ class Domain:
             case "Go to":
                 return state._replace(near=act.target)
             case "Pick":
-                near = self.parent(state, act.target)
+                near = owner_of(self.parent(state, act.target))
                 parents = self._with_parent(state, act.target, GRIPPER)
                 return State("" if near == FLOOR else near, act.target, parents, state.opened)
             case "Put":
@@ -144,7 +144,7 @@ class Domain:
 
     def _candidates(self, state: State) -> Iterator[Act]:
         if state.held:
-            yield from (Act("Put", state.held, receptacle) for receptacle in self.receptacles)
+            yield from (Act("Put", state.held, place) for place in self.receptacles if place != state.held)
         else:
             yield from (Act("Pick", id) for id in self.movable)
             for id, opened in zip(self.containers, state.opened, strict=True):
@@ -159,9 +159,10 @@ class Domain:
         return None if self.is_near(state, act.target) else ErrorCode.TOO_FAR
 
     def _check_put(self, state: State, act: Act) -> ErrorCode | None:
-        if self.is_closed(state, act.destination):
+        if self.is_closed(state, act.destination) or self.inside_closed(state, act.destination):
             return ErrorCode.CONTAINER_CLOSED
-        if act.target != state.held or act.destination not in self._receptacle_set:
+        into_itself = act.destination == state.held
+        if act.target != state.held or act.destination not in self._receptacle_set or into_itself:
             return ErrorCode.NOT_INTERACTIVE
         return None if self.is_near(state, act.destination) else ErrorCode.TOO_FAR
 
@@ -196,11 +197,13 @@ def from_world(world: WorldState, relevant: Collection[str] | None = None) -> tu
     things = [thing for thing in world.objects if wanted is None or thing.id in wanted]
     movable = tuple(thing for thing in things if thing.kind is Kind.OBJECT)
     containers = tuple(thing for thing in things if thing.kind is Kind.CONTAINER)
+    fixed = (thing for thing in things if thing.is_receptacle and thing.kind is not Kind.OBJECT)
+    vessels = (thing for thing in movable if thing.is_receptacle)
     domain = Domain(
         categories={thing.id: thing.category for thing in things},
         movable=tuple(thing.id for thing in movable),
         containers=tuple(thing.id for thing in containers),
-        receptacles=tuple(thing.id for thing in things if thing.kind in (Kind.CONTAINER, Kind.FURNITURE)),
+        receptacles=tuple(thing.id for thing in (*fixed, *vessels)),
         states={thing.id: thing.states for thing in things if thing.states},
     )
     parents = tuple(GRIPPER if thing.id == world.held else thing.parent for thing in movable)
@@ -215,9 +218,12 @@ def _closure(world: WorldState, relevant: frozenset[str]) -> frozenset[str]:
             kept.add(thing.id)
     for id in tuple(kept):
         thing_or_none = world.get(id)
-        while thing_or_none is not None and thing_or_none.kind is Kind.OBJECT and thing_or_none.parent not in kept:
-            kept.add(thing_or_none.parent)
-            thing_or_none = world.get(thing_or_none.parent)
+        while thing_or_none is not None and thing_or_none.kind is Kind.OBJECT:
+            support = owner_of(thing_or_none.parent)
+            if support in kept:
+                break
+            kept.add(support)
+            thing_or_none = world.get(support)
     return frozenset(kept)
 
 

@@ -16,6 +16,21 @@ GRIPPER = "gripper"
 FLOOR = "floor"
 """Parent of an object that lies on no furniture."""
 
+VESSELS = frozenset({"bowl"})
+"""Categories of objects that others can be put into, and that take these along."""
+
+_TOP = "/top"
+
+
+def top_of(container: str) -> str:
+    """Parent of an object that stands on the roof of a container: on it, and not in it."""
+    return container + _TOP
+
+
+def owner_of(parent: str) -> str:
+    """The thing that a parent belongs to: the container itself where ``parent`` is its roof."""
+    return parent.removesuffix(_TOP)
+
 
 class Kind(StrEnum):
     """What a thing is for the planner."""
@@ -31,7 +46,8 @@ class ObjectState:
     """One thing in the world. Lengths in metres, map frame.
 
     ``position`` and ``quaternion`` (x, y, z, w) are those of the body's frame; ``box_center`` and ``box_size`` (full
-    extents) describe its axis-aligned bounding box. ``open_fraction`` is NaN where nothing opens.
+    extents) describe its axis-aligned bounding box. ``parent`` is what it is in or on; on the roof of a container it is
+    `top_of` that. ``open_fraction`` is NaN where nothing opens.
     """
 
     id: str
@@ -48,6 +64,11 @@ class ObjectState:
     @property
     def is_container(self) -> bool:
         return self.kind is Kind.CONTAINER
+
+    @property
+    def is_receptacle(self) -> bool:
+        """Whether things may be put on or in it."""
+        return self.kind in (Kind.FURNITURE, Kind.CONTAINER) or self.category in VESSELS
 
     @property
     def is_open(self) -> bool:
@@ -90,6 +111,15 @@ class WorldState:
 
     def of_category(self, category: str) -> Iterator[ObjectState]:
         return (thing for thing in self.objects if thing.category == category)
+
+    def contents_of(self, id: str) -> tuple[str, ...]:
+        """Ids of the objects that are in or on ``id``, and in or on these."""
+        found: list[str] = []
+        owners = {id}
+        while owners:
+            owners = {thing.id for thing in self.objects if thing.kind is Kind.OBJECT and thing.parent in owners}
+            found += sorted(owners)
+        return tuple(found)
 
     def closed_container_of(self, id: str) -> ObjectState | None:
         """The closed container that ``id`` is or lies in, looking outwards, or None."""

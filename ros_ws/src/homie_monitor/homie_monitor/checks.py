@@ -208,9 +208,14 @@ class Watch:
         self._held = state.held if verb is not None and verb not in (PICK, PUT) else ""
         self._since = state.stamp
 
+    @property
+    def is_over(self) -> bool:
+        """Whether no state can show a fault (any more)."""
+        return not self._held
+
     def see(self, state: WorldState) -> Fault | None:
         """The fault that ``state`` shows, once; states from before the watch began are overlooked."""
-        if not self._held or state.stamp < self._since or state.held == self._held:
+        if self.is_over or state.stamp < self._since or state.held == self._held:
             return None
         detail = f"{self._held} left the hand by {state.stamp / 1e9:.2f} s"
         self._held = ""
@@ -296,7 +301,7 @@ def _interaction_fault(verb: Verb, subtask: Subtask, targets: Targets, state: Wo
         detail = f"the hand holds {state.held}, not {thing.id}"
         return _fault(ErrorCode.NOT_INTERACTIVE, subtask, subtask.target, detail)
     receptacle = state[targets.receptacle_id]
-    if receptacle.kind not in (Kind.FURNITURE, Kind.CONTAINER):
+    if not receptacle.is_receptacle or receptacle.id == thing.id:
         return _fault(ErrorCode.NOT_INTERACTIVE, subtask, subtask.destination, f"{receptacle.id} is no receptacle")
     return None
 

@@ -37,16 +37,20 @@ def _collisions(targets: Targets, before: WorldState, after: WorldState) -> Iter
         earlier = before.get(thing.id)
         if earlier is None or thing.kind is not Kind.OBJECT or thing.id == targets.object_id:
             continue
-        if GRIPPER in (thing.parent, earlier.parent) or _rode(earlier, before, after):
+        if GRIPPER in (thing.parent, earlier.parent) or _rode(earlier, thing, before, after):
             continue
         distance = math.dist(earlier.position, thing.position)
         if distance > PUSHED:
             yield f"collision: {thing.id} was pushed {distance:.2f} m; it is in or on {thing.parent}"
 
 
-def _rode(thing: ObjectState, before: WorldState, after: WorldState) -> bool:
-    """Whether it lay in a container that was opened or closed, and so moved with it."""
-    container, moved = before.get(thing.parent), after.get(thing.parent)
-    if container is None or moved is None or not container.is_container:
+def _rode(earlier: ObjectState, thing: ObjectState, before: WorldState, after: WorldState) -> bool:
+    """Whether it lay in a container that was opened or closed, or in something movable, and so moved with it."""
+    container, moved = before.get(earlier.parent), after.get(earlier.parent)
+    if container is None or moved is None:
+        return False
+    if container.kind is Kind.OBJECT:
+        return thing.parent == earlier.parent
+    if not container.is_container:
         return False
     return abs(container.open_fraction - moved.open_fraction) > 1e-3

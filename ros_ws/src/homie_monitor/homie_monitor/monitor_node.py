@@ -20,6 +20,7 @@ from typing import Any
 from homie_msgs import msg as messages
 from homie_msgs.srv import CheckSubtask, GetWorldState
 from pydantic import BaseModel, ConfigDict, Field
+from rclpy.serialization import deserialize_message
 
 from homie_core import names
 from homie_core.episode import Setting
@@ -71,7 +72,7 @@ class MonitorNode(HomieNode):
         self._watch: _Watched | None = None
         self._errors = self.create_publisher(messages.ErrorEvent, "monitor/error", qos.events())
         self._world_state = self.create_client(GetWorldState, "get_world_state")
-        self.create_subscription(messages.WorldState, "world_state", self._on_world_state, qos.state())
+        self.create_subscription(messages.WorldState, "world_state", self._on_world_state, qos.state(), raw=True)
         self._service = WorkerService(self, CheckSubtask, "check_subtask", self._check)
 
     def close(self) -> None:
@@ -128,12 +129,13 @@ class MonitorNode(HomieNode):
         response.object_id, response.receptacle_id = request.object_id, request.receptacle_id
         return response
 
-    def _on_world_state(self, message: messages.WorldState) -> None:
+    def _on_world_state(self, data: bytes) -> None:
+        """A serialized WorldState; read only if it can tell something."""
         with self._watching:
             watched = self._watch
-            if watched is None or watched.found:
+            if watched is None or watched.watch.is_over:
                 return
-            state = world_state_from_msg(message)
+            state = world_state_from_msg(deserialize_message(data, messages.WorldState))
             fault = watched.watch.see(state)
             watched.found = fault is not None
         if fault is not None:

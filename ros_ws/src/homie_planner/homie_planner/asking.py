@@ -80,9 +80,10 @@ def _reply(backend: Backend, request: PlanRequest, seconds: float, cancelled: th
     except Exception as error:
         raise PlannerError(f"{type(error).__name__}: {error}") from error
     if len(reply.text) <= KEPT_CHARACTERS:
-        return reply
+        return replace(reply, text=parsing.sendable(reply.text), note=parsing.sendable(reply.note))
     cut = f"a reply of {len(reply.text)} characters, of which {KEPT_CHARACTERS} are kept"
-    return replace(reply, text=reply.text[:KEPT_CHARACTERS], note="; ".join(filter(None, (reply.note, cut))))
+    note = "; ".join(filter(None, (parsing.sendable(reply.note), cut)))
+    return replace(reply, text=parsing.sendable(reply.text[:KEPT_CHARACTERS]), note=note)
 
 
 def _read(reply: PlanReply, vocabulary: Vocabulary) -> Decision | ReplyError:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +62,8 @@ class Capabilities:
     """Writes free text, which may not be readable, and can be shown what was wrong with it."""
     privileged: bool = False
     """Reads the state of the world and the task's goal, which no fair planner may see."""
+    reply_seconds: float | None = None
+    """Wall-clock limit for a reply, where a planner needs another one than the episode's: a person thinks longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +81,10 @@ class PlanRequest:
 
     ``system`` and ``prompt`` are the texts; task, inventory, history and feedback are the parts that ``prompt`` is made
     of, and ``steps`` is the history as data. ``views`` holds RGB arrays (height, width, 3) in the order front, left,
-    back, right, and is empty in worlds of text, where ``observation`` describes the surroundings. ``step`` counts
-    from 1. ``examples`` are turns before the prompt, ``repair`` those after it: the reply that could not be read and
-    what was wrong with it. ``world`` and ``task_json`` are set for privileged planners alone.
+    back, right, and is empty in worlds of text and where the planner is to be told, not shown, what is there;
+    ``observation`` is the world's description of the surroundings, with which ``prompt`` begins where it is told.
+    ``step`` counts from 1. ``examples`` are turns before the prompt, ``repair`` those after it: the reply that could
+    not be read and what was wrong with it. ``world`` and ``task_json`` are set for privileged planners alone.
     """
 
     task: str
@@ -109,9 +113,9 @@ class PlanRequest:
 
     @property
     def transcript(self) -> str:
-        """Everything that is asked, as the episode's record shows it; pictures are left out."""
-        texts = [self.system, *(turn.text for turn in self.turns)]
-        return "\n".join(texts)
+        """Everything that is asked, as the episode's record shows it, with who says what; pictures are left out."""
+        turns = [f"[{turn.role}]\n{turn.text}" for turn in self.turns]
+        return "\n".join([f"[system]\n{self.system}", *turns])
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,3 +166,13 @@ class Backend(Protocol):
 
     def close(self) -> None:
         """Give back models, connections and ports. May be called twice."""
+
+
+@runtime_checkable
+class Announcing(Protocol):
+    """A planner that has something to tell people while an episode runs, e.g. an address to open.
+
+    ``announce`` is called with one line; whoever runs the planner replaces it with what its users see.
+    """
+
+    announce: Callable[[str], None]

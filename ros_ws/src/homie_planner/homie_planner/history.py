@@ -8,12 +8,13 @@ from homie_core.episode import Step
 from homie_core.errors import SUCCESS_FEEDBACK
 
 
-def line(steps: Sequence[Step]) -> str:
+def line(steps: Sequence[Step], window: int = 0) -> str:
     """The history line, e.g. ``(1) Go to, mug(success) (2) Pick, mug(fail) ``; empty without steps.
 
+    ``window`` is how many of the last steps are told, under their own numbers; 0 for all of them.
     Each entry ends in a space, the last one too: this is the text that the original planners were trained on.
     """
-    return "".join(_entry(step) for step in steps)
+    return "".join(_entry(step) for step in steps[-window:])
 
 
 def feedback(steps: Sequence[Step]) -> str:

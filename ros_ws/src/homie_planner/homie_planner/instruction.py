@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from homie_core import inventory as inventories
 from homie_core.inventory import Inventory
+from homie_core.subtask import Subtask
 
 VIEW_ORDER = ("front", "left", "back", "right")
 """The order in which the system information announces the four images."""
@@ -33,6 +35,21 @@ Remember you should output strictly with the response template.
 Now, I will send the message so that you can make planning accordingly.
 """  # noqa: E501  the paper's text, word for word
 
+_IMAGES_ITEM = "(1) Observation images: Four first-person perspective images of the current environment, in the order of front, left, back, and right."  # noqa: E501
+_TEXT_ITEM = "(1) Observation: A text that describes what you see in the current environment, in the order of front, left, back, and right."  # noqa: E501
+
+EXAMPLE_OUTPUT = (
+    "here is an example output, please strictly follow its format and system reminders in your output:\n"
+    "Analysis: According to my final task, I need to fetch apples first, but it's a better choice to go the fridge and "
+    "open it first, which will avoid potential conflicts, so I should go to the fridge next\n"
+    "Subtask: [Go to, fridge]\n"
+    "Model: NoMaD\n"
+)
+"""What a user says first in the one-shot exchange (paper, appendix H.1: Qwen2-VL and MiniCPM-V 2.6)."""
+
+EXAMPLE_ANSWER = "I will surely follow the given format, now you can send prompt to me."
+"""What the assistant is made to answer to it."""
+
 
 class ObservationKind(StrEnum):
     """What of the surroundings reaches the planner."""
@@ -51,27 +68,47 @@ class InstructionOptions(BaseModel):
     observation: ObservationKind = Field(ObservationKind.IMAGES, description="Four images, or a text about them")
     one_shot: bool = Field(False, description="Whether an example exchange comes first (paper, appendix H.1)")
     retrieve: int = Field(0, ge=0, le=10, description="Similar steps of past successes that come first, as examples")
-    memory: str = Field("", description="Folder of runs that the similar steps are taken from")
+    memory: str = Field("", description="Folder of runs that the similar steps are taken from; keep test tasks out")
+
+    @model_validator(mode="after")
+    def _retrieves_from_somewhere(self) -> Self:
+        if self.retrieve and not self.memory:
+            raise ValueError("retrieve needs memory, a folder of runs")
+        return self
 
 
 _CLOSING = "Now based on the instruction above, please output Analysis, Subtask and Model in mentioned format."
 
 
-def instruction(task: str, inventory: Inventory, history: str, feedback: str) -> str:
+def system_text(observation: ObservationKind) -> str:
+    """The system information: the paper's, whose first item announces a text where there are no images."""
+    return SYSTEM_TEXT if observation is ObservationKind.IMAGES else SYSTEM_TEXT.replace(_IMAGES_ITEM, _TEXT_ITEM)
+
+
+def instruction(task: str, inventory: Inventory, history: str, feedback: str, observation: str = "") -> str:
     """The text of one step, exactly as the paper's ``generate_instruction`` makes it.
 
+    ``observation`` is a text about the surroundings, which stands before all else as images would; the paper has none.
     ``history`` and ``feedback`` come from `homie_planner.history`. As long as the history is empty, history and
     feedback both read None.
     """
     if not history:
         history, feedback = "None", "None"
+    seen = f"Observation:\n{observation}\n" if observation else ""
     return (
+        f"{seen}"
         f"Task: {task}\n"
         f"Inventory: {inventories.text(inventory)}\n"
         f"Historical Execution: {history}\n"
         f"Feedback: {feedback}\n"
         f"{_CLOSING}\n"
     )
+
+
+def response(analysis: str, subtask: Subtask) -> str:
+    """A decision in the response template of the system information; without a model, its line is left out."""
+    model = f"Model: {subtask.model}\n" if subtask.model else ""
+    return f"Analysis: {analysis}\nSubtask: {subtask.brackets()}\n{model}"
 
 
 def repair_text(fault: str) -> str:

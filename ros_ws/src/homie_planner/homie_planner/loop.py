@@ -176,6 +176,7 @@ class _Episode:
         loop = self._loop
         observed = loop.world.observe()
         self.stamp = observed.stamp
+        self._check_sight(observed)
         privileged = loop.backend.capabilities.privileged
         situation = Situation(
             self._info,
@@ -188,9 +189,8 @@ class _Episode:
         )
         started = time.monotonic()
         request = loop.prompter.request(situation)
-        answer = ask(
-            loop.backend, request, loop.prompter.vocabulary, loop.planner_seconds, loop.cancelled, repair=loop.repair
-        )
+        seconds = loop.backend.capabilities.reply_seconds or loop.planner_seconds
+        answer = ask(loop.backend, request, loop.prompter.vocabulary, seconds, loop.cancelled, repair=loop.repair)
         planned = time.monotonic()
         self._check_cancelled()
         decision, executed = self._carry_out(index, answer.decision)
@@ -235,6 +235,15 @@ class _Episode:
         inventory = inventories.update(self.inventory, subtask, False, code)
         sentence = feedback(code, written)
         return Decision(subtask), Executed(False, code, sentence, 0, inventory, note=str(error))
+
+    def _check_sight(self, observed: Observed) -> None:
+        """A planner that is asked about nothing fails at no fault of its own."""
+        loop = self._loop
+        if loop.prompter.wants_text:
+            if not observed.text:
+                raise InfrastructureError("instruction.observation is text, but the world describes nothing")
+        elif loop.backend.capabilities.images and not observed.views:
+            raise InfrastructureError(f"planner {loop.backend.name} looks at images, but the world shows none")
 
     def _check_cancelled(self) -> None:
         if self._loop.cancelled.is_set():

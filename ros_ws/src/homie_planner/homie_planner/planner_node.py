@@ -1,7 +1,8 @@
 """The planner as a node: the `run_task` action runs one episode.
 
 What happens in the episode is on plain topics that any bag tool can read: `episode/info`, `episode/step` and
-`episode/result`. The pictures that the planner saw are on the bridge's topic `observation`.
+`episode/result`. The pictures that the planner saw are on the bridge's topic `observation`. What the planner tells
+people, such as the address of a page, is on `planner/notice`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from homie_msgs.srv import GetObservation, GetWorldState, ResetEpisode
 from pydantic import BaseModel, ConfigDict, Field
 from rclpy.action import ActionClient
 from rclpy.client import Client
+from std_msgs.msg import String
 
 from homie_core.episode import EpisodeInfo, EpisodeResult, Outcome, Setting, Step
 from homie_core.from_messages import MessageError, error_code_from_text, time_from_msg, world_state_from_msg
@@ -22,7 +24,7 @@ from homie_core.inventory import Inventory
 from homie_core.subtask import Subtask
 from homie_core.world_state import WorldState
 from homie_planner import loop
-from homie_planner.backend import PlannerError
+from homie_planner.backend import Announcing, PlannerError
 from homie_planner.config import read_config
 from homie_planner.instruction import VIEW_ORDER
 from homie_planner.loop import DEFAULT_PLANNER_SECONDS, EpisodeLoop, Executed, Observed
@@ -75,6 +77,9 @@ class PlannerNode(HomieNode):
         self.info = self.create_publisher(messages.EpisodeInfo, "episode/info", qos.events())
         self.step = self.create_publisher(messages.StepRecord, "episode/step", qos.events())
         self.result = self.create_publisher(messages.EpisodeResult, "episode/result", qos.events())
+        self.notice = self.create_publisher(String, "planner/notice", qos.state())
+        if isinstance(self._backend, Announcing):
+            self._backend.announce = self._announce
         self._server = WorkerActionServer(self, RunTask, "run_task", self._run, accept=_reason_to_reject)
 
     def close(self) -> None:
@@ -82,6 +87,12 @@ class PlannerNode(HomieNode):
         wait_until(lambda: not self._server.busy, _CLOSE_SECONDS, "the running episode to end", context=self.context)
         self._backend.close()
         super().close()
+
+    def _announce(self, text: str) -> None:
+        """Tell people something. It is logged where no console shows it, as the log would tear a live table apart."""
+        self.notice.publish(String(data=text))
+        if not self.notice.get_subscription_count():
+            self.get_logger().info(text)
 
     def _run(self, goal: RunningGoal) -> GoalEnd:
         """One episode; runs in a worker thread."""

@@ -21,6 +21,7 @@ from homie_core.key_path import Pattern, pattern
 from homie_core.subtask import Subtask
 from homie_core.symbolic import END, Act, Domain, State, SymbolicScene
 from homie_core.vocabulary import CLOSE, GO_TO, OPEN, PICK, PUT
+from homie_core.world_state import owner_of
 
 EXPANSION_LIMIT = 50_000
 """Nodes that a search may expand before it gives up."""
@@ -132,7 +133,7 @@ class _Estimate:
 
     def _after_pick(self, state: State, category: str) -> frozenset[str]:
         """Where the robot may be after picking something of ``category``."""
-        return frozenset(self._domain.parent(state, id) for id in self._ids.get(category, ()))
+        return frozenset(owner_of(self._domain.parent(state, id)) for id in self._ids.get(category, ()))
 
     def _reachable(self, state: State, node: Pattern, places: frozenset[str] | None, moved: set[str]) -> bool:
         """Whether the robot can do ``node`` from one of ``places`` (None: they are not known)."""
@@ -148,7 +149,7 @@ class _Estimate:
         while id:
             if id in places:
                 return True
-            id = self._domain.parent(state, id)
+            id = owner_of(self._domain.parent(state, id))
         return False
 
 

@@ -19,8 +19,13 @@ from rclpy.node import Node
 
 from homie_ros.errors import InfrastructureError
 
-RESULT_TIMEOUT = 10
-"""Seconds for which an ended goal's result can still be asked for."""
+RESULT_TIMEOUT = 2
+"""Seconds for which an ended goal's result can still be asked for.
+
+A client asks as soon as its goal is accepted, so this is for goals that end before that. Each change of a goal
+publishes a list of all goals that are remembered, to every client: with many short goals, remembering them for long
+costs more than carrying them out.
+"""
 
 JOIN_SECONDS = 10.0
 """How long a goal waits for the one that it replaces, and a closing server for its workers."""

@@ -9,9 +9,10 @@ from typing import Any, Self, TypeVar
 
 import rclpy
 from rclpy.context import Context
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.executors import ExternalShutdownException
 
 from homie_ros.errors import InfrastructureError
+from homie_ros.executor import LeanExecutor
 from homie_ros.homie_node import HomieNode
 from homie_ros.memory import limit_arenas
 
@@ -46,7 +47,7 @@ class SpinThread:
         self._closer: threading.Thread | None = None
         self._close_once = threading.Lock()
         self._closed = False
-        self._executor = SingleThreadedExecutor(context=node.context)
+        self._executor = LeanExecutor(context=node.context)
         self._executor.add_node(node)
         self._thread = threading.Thread(target=self._spin, name=f"spin {node.get_name()}", daemon=True)
         self._thread.start()

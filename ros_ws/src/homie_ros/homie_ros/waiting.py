@@ -180,6 +180,7 @@ def send_goal(
 
     Raises:
         GoalRejected: the server refused it.
+        CallFailed: the server had forgotten the goal before it was asked for the result.
         Interrupted: ``cancelled`` was set before the server had accepted, or the server did not end a cancelled goal.
         DeadlineExceeded, PeerLost, NodeStopped: see the module.
     """
@@ -190,9 +191,8 @@ def send_goal(
     alive = client.server_is_ready
     exchange.start()
     try:
-        _block(exchange.answered, Deadline(accept_timeout, f"{what} to be accepted"), context, alive, cancelled)
-        if not exchange.accepted:
-            raise GoalRejected(what)
+        accepting = Deadline(accept_timeout, f"{what} to be accepted")
+        _block(exchange.ended, accepting, context, alive, cancelled, enough=lambda: exchange.accepted)
         try:
             _block(exchange.ended, Deadline(timeout, what), context, alive, cancelled)
         except Interrupted:
@@ -201,6 +201,8 @@ def send_goal(
     except (DeadlineExceeded, PeerLost, Interrupted):
         exchange.abandon()
         raise
+    if not exchange.accepted:
+        raise GoalRejected(what)
     return exchange.outcome()
 
 
@@ -212,8 +214,8 @@ class _GoalExchange:
     """
 
     def __init__(self, client: ActionClient, goal: Any, feedback: Callable[[Any], None] | None, what: str) -> None:
-        self.answered = threading.Event()
         self.ended = threading.Event()
+        """Set once there is a result, or the server has refused the goal."""
         self._client = client
         self._goal = goal
         self._feedback = feedback
@@ -228,10 +230,16 @@ class _GoalExchange:
         return self._handle is not None and bool(self._handle.accepted)
 
     def outcome(self) -> ActionOutcome[Any]:
-        """Of an exchange that has ended."""
+        """Of an exchange that has ended.
+
+        Raises:
+            CallFailed: the server does not know the goal any more.
+        """
         if self._result is None:
             raise NodeStopped(self._what)
         reply = self._result.result()
+        if reply.status == GoalStatus.STATUS_UNKNOWN:
+            raise CallFailed(self._what, "its server was asked for the result too late")
         return ActionOutcome(reply.status, reply.result)
 
     def start(self) -> None:
@@ -268,7 +276,8 @@ class _GoalExchange:
         elif self.accepted:
             self._result = self._handle.get_result_async()
             self._result.add_done_callback(self._on_result)
-        self.answered.set()
+        else:
+            self.ended.set()
 
     def _on_result(self, future: Future) -> None:
         if not future.cancelled():
@@ -300,11 +309,18 @@ def _block(
     context: Context,
     alive: Callable[[], bool],
     cancelled: threading.Event | None,
+    *,
+    enough: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Wait for ``done``; the caller's thread does nothing else meanwhile."""
+    """Wait for ``done``; the caller's thread does nothing else meanwhile.
+
+    ``enough`` ends the wait as well, but it is only looked at now and then: nobody needs to wake this thread for it.
+    """
     next_peer_check = time.monotonic() + PEER_CHECK_SECONDS
     missed = 0
     while not done.wait(min(POLL_SECONDS, deadline.remaining)):
+        if enough():
+            return
         _check(deadline, context, cancelled)
         if time.monotonic() < next_peer_check:
             continue

@@ -149,6 +149,18 @@ class Skills(Protocol):
         """
 
 
+def read_server(text: str, vocabulary: Vocabulary = EMMOE) -> tuple[str, str]:
+    """Model and skill server of ``MODEL=server``; the server's action is ``skills/<server>/execute``.
+
+    Raises:
+        ValueError: the model is none of the vocabulary, or the server is no plain name.
+    """
+    model, _, server = text.partition("=")
+    if vocabulary.model(model) != model or not server.isidentifier() or not server.islower():
+        raise ValueError(f"must be MODEL=server, with a model of {', '.join(vocabulary.models)} and a lower-case name")
+    return model, server
+
+
 Progress = Callable[[str, int], None]
 """Called with a phase ("check", "reset_arm", "pick", ...) and the number of the try."""
 

@@ -20,7 +20,6 @@ from homie_core.episode import Setting
 from homie_core.errors import Phase
 from homie_core.from_messages import MessageError, error_code_from_text, subtask_from_msg, time_from_msg
 from homie_core.skill import SkillErrorCode
-from homie_core.vocabulary import EMMOE
 from homie_ros.action_server import GoalEnd, RunningGoal, WorkerActionServer
 from homie_ros.conversions import error_code_to_text, subtask_to_msg, time_to_msg
 from homie_ros.errors import InfrastructureError, Interrupted
@@ -37,16 +36,15 @@ from homie_skills.executor import (
     SkillCall,
     SkillResult,
     Unavailable,
+    read_server,
 )
 
 _CLOSE_SECONDS = 10.0
 
 
 def _server(text: str) -> str:
-    """``MODEL=server``, with a model of the vocabulary and a server that is a plain name."""
-    model, _, server = text.partition("=")
-    if EMMOE.model(model) != model or not server.isidentifier() or not server.islower():
-        raise ValueError(f"must be MODEL=server, with a model of {', '.join(EMMOE.models)} and a lower-case name")
+    """``text``, if it is a server."""
+    read_server(text)
     return text
 
 
@@ -64,7 +62,7 @@ class ExecutorSettings(BaseModel):
 
     @property
     def server_of_model(self) -> dict[str, str]:
-        return dict(text.split("=", 1) for text in self.servers)
+        return dict(map(read_server, self.servers))
 
 
 class ExecutorNode(HomieNode):

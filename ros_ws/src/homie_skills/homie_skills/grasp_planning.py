@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from homie_core import fetch
-from homie_core.world_state import FLOOR, Kind
+from homie_core.world_state import FLOOR, Kind, owner_of
 from homie_skills import placing
 from homie_skills.geometry import heading, inverse, translation, wrap
 from homie_skills.grasping import PITCHES, Grasp, grasps
@@ -24,6 +24,7 @@ SHELF_APPROACH = 0.24
 LIFT = 0.06
 SHELF_LIFT = 0.025
 RELEASE_HEIGHT = 0.08
+RELEASE_MARGIN = 0.03
 PREFERRED_REACH = 0.68
 """Level distance between base and hand at which the arm is most at ease."""
 
@@ -57,6 +58,8 @@ class GraspPlan:
     """Whether the object lies below a roof, so that it must come out to the front."""
     allowed: tuple[tuple[str, str], ...]
     """Pairs of things that come close during the approach."""
+    pushed: tuple[tuple[str, str], ...]
+    """Pairs of things of which one pushes the other aside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,8 @@ class PlacePlan:
 
     base: BasePose
     approach: FloatArray
+    opening: float
+    """How far the fingers open there, metres."""
     allowed: tuple[tuple[str, str], ...]
     """Pairs of things that come close during the approach."""
 
@@ -83,26 +88,30 @@ def plan_grasp(
     ``steepest``: radians that the hand may point down.
 
     Raises:
-        NoGrasp: it is too large for the hand, or out of reach from all of them.
+        NoGrasp: it is out of reach from all of them.
     """
     scene = manipulator.scene
     options = grasps(scene.shapes(target), scene.pose(target))
-    if not options:
-        raise NoGrasp(f"{target} fits nowhere between the fingers (at most {100 * 0.09:.0f} cm)")
     options = [grasp for grasp in options if grasp.pitch <= steepest]
-    support = manipulator.state[target].parent or FLOOR
-    shelf = in_shelf(manipulator, support)
+    parent = manipulator.state[target].parent or FLOOR
+    support, shelf = owner_of(parent), in_shelf(manipulator, parent)
     bases = list(standings)
+    inside = tuple((HAND, each) for each in manipulator.state.contents_of(target))
     blocked: dict[BasePose, bool] = {}
     for base, grasp in _by_ease(options, bases, shelf)[:GRASP_ATTEMPTS]:
-        with manipulator.standing_at(base), scene.allowing((HAND, target), down_to=TOUCH):
+        # What is in a bowl rolls aside where a finger comes down beside it.
+        with (
+            manipulator.standing_at(base),
+            scene.allowing((HAND, target), down_to=TOUCH),
+            scene.allowing(*inside),
+        ):
             if base not in blocked:
                 blocked[base] = base_hits(manipulator)
             if blocked[base]:
                 continue
             approach = _approach(manipulator, grasp, support, shelf)
             if approach is not None:
-                return GraspPlan(base, grasp, approach, shelf, ((HAND, target), (HAND, support)))
+                return GraspPlan(base, grasp, approach, shelf, ((HAND, target), (HAND, support)), inside)
     raise NoGrasp(f"no way to take {target} without collision within reach")
 
 
@@ -115,21 +124,29 @@ def plan_place(manipulator: Manipulator, owner: str, free: Sequence[Spot], stand
     scene = manipulator.scene
     grasp = scene.grasp
     front = scene.pose(owner)[:3, 0] if in_shelf(manipulator, owner) else None
+    opening = release_opening(manipulator, owner)
     attempts = 0
     for base in standings:
         with manipulator.standing_at(base):
             if base_hits(manipulator):
                 continue
             # The fingers open where the object is let go, and must find room for that.
-            scene.place_fingers(fetch.MAX_OPENING)
+            scene.place_fingers(opening)
             for hand, spot in _hands(free, grasp, base, front):
                 approach = _place_approach(manipulator, hand, spot, front)
                 if approach is not None:
-                    return PlacePlan(base, approach, ((ROBOT, owner),))
+                    return PlacePlan(base, approach, opening, ((ROBOT, owner),))
                 attempts += 1
                 if attempts == PLACE_ATTEMPTS:
                     raise NoGrasp(f"no spot on {owner} can be reached among the first {PLACE_ATTEMPTS} that were tried")
     raise NoGrasp(f"no free spot on {owner} is within reach")
+
+
+def release_opening(manipulator: Manipulator, owner: str) -> float:
+    """How far the fingers open to let go of what they hold: little in a vessel, where there is no room for more."""
+    if manipulator.state[owner].kind is not Kind.OBJECT:
+        return fetch.MAX_OPENING
+    return min(fetch.MAX_OPENING, manipulator.opening + RELEASE_MARGIN)
 
 
 def _hands(

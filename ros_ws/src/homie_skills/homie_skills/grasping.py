@@ -35,6 +35,8 @@ _PALM_DEPTH = 0.047
 """How deep an object may reach behind the grip point before it touches the palm."""
 _HOLD_HEIGHT = 0.005
 _RIM_DEPTH = 0.016
+_RIM_OPENING = 0.045
+"""Fits round a slanting wall, and leaves room for what is in the middle."""
 _THIN = 0.012
 _WORST_FIT = 0.002
 _FINGERS_BELOW = np.array([[_TIP, 0.0135], [-0.0385, 0.0135]])
@@ -58,13 +60,13 @@ class Grasp:
 
 
 def grasps(shapes: Sequence[Shape], pose: FloatArray) -> list[Grasp]:
-    """All grasps of an object that stands or lies as ``pose`` (4, 4, map) says; empty when it is too large everywhere.
+    """All grasps of an object that stands or lies as ``pose`` (4, 4, map) says.
 
     Whole grasps, with the object between the fingers, come first; objects too wide for that are taken by a thin
-    wall (a bowl by its rim), from above.
+    wall (a bowl by its rim), from above. What has none is tried from above, with the open fingers on its top: if there
+    is nothing that they can close on, they close on nothing.
     """
-    whole = list(_whole_grasps(shapes, pose))
-    return whole or list(_rim_grasps(shapes, pose))
+    return list(_whole_grasps(shapes, pose)) or list(_rim_grasps(shapes, pose)) or list(_attempts(shapes, pose))
 
 
 def _whole_grasps(shapes: Sequence[Shape], pose: FloatArray) -> Iterator[Grasp]:
@@ -134,4 +136,16 @@ def _rim_grasps(shapes: Sequence[Shape], pose: FloatArray) -> Iterator[Grasp]:
         position = np.array([placed[0, 3], placed[1, 3], height]) - np.array([closing[0], closing[1], 0.0]) * drop
         for sign in (1.0, -1.0):
             down, side = np.array([0.0, 0.0, -1.0]), sign * closing
-            yield Grasp(make_pose(np.column_stack([down, side, np.cross(down, side)]), position), 0.06, PITCHES[-1])
+            hand = make_pose(np.column_stack([down, side, np.cross(down, side)]), position)
+            yield Grasp(hand, _RIM_OPENING, PITCHES[-1])
+
+
+def _attempts(shapes: Sequence[Shape], pose: FloatArray) -> Iterator[Grasp]:
+    """From straight above, over the object's middle."""
+    heading = math.atan2(pose[1, 0], pose[0, 0])
+    top = span(shapes, pose, np.array([0.0, 0.0, 1.0]))[1]
+    for turn in range(4):
+        rotation = rotation_z(heading + turn * math.pi / 2) @ rotation_y(math.pi / 2)
+        yield Grasp(
+            make_pose(rotation, (pose[0, 3], pose[1, 3], top + _TIP + SUPPORT_GAP)), fetch.MAX_OPENING, PITCHES[-1]
+        )

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from homie_core import names
 from homie_core.skill import SkillErrorCode, SkillOutcome
 from homie_skills.containers import close, open_
 from homie_skills.go_to import go_to
@@ -60,8 +61,8 @@ class M3:
 
         Args:
             skill: a key of ``SKILLS``.
-            target: id of what it is about.
-            receptacle: id of where to put it; ``put`` only.
+            target: id or name of what it is about; a name means the nearest such thing (paper, section 4.1).
+            receptacle: id or name of where to put it; ``put`` only.
             timeout: seconds of simulation time.
             progress: told the phase and the share done, 0 to 1.
             cancelled: asked between motions whether to stop.
@@ -70,7 +71,9 @@ class M3:
             action = SKILLS.get(skill)
             if action is None:
                 raise UnknownSkill(f"no skill {skill!r}; there are {', '.join(SKILLS)}")
-            deadline = self._robot.world_state().stamp + round(timeout * 1e9)
+            state = self._robot.world_state()
+            target, receptacle = names.resolve_goal(skill, target, receptacle, state)
+            deadline = state.stamp + round(timeout * 1e9)
             watch = Watch(progress, cancelled, deadline)
             action(Manipulator(self._robot, self._scene, self._arm, self._rng, watch), target, receptacle)
         except SkillError as error:

@@ -25,6 +25,7 @@ from homie_skills.robot import (
     Robot,
     SkillCancelled,
     SkillTimeout,
+    Stalled,
 )
 from homie_skills.time_parametrisation import SPEED_SHARE, round_corners, time_path
 
@@ -34,6 +35,8 @@ RANDOM_SEEDS = 3
 VIA = (READY, FORWARD)
 QUICK_ITERATIONS = 1500
 BACK_OFF = 0.35
+GRIP_EFFORT = 25.0
+"""Newtons: enough to hold a kilogram by friction, and gentle on light things."""
 STANDING_TOLERANCE = (0.03, 0.05)
 """Metres and radians within which the base counts as standing where it should."""
 
@@ -136,14 +139,15 @@ class Manipulator:
         joints = self.robot.joint_positions()
         present = [joints[name] for name in fetch.HEAD_JOINTS]
         if np.max(np.abs(np.subtract(angles, present))) > _SAME_LOOK:
-            self.robot.point_head(*angles)
+            with self._losing():
+                self.robot.point_head(*angles)
             self.refresh()
 
     # ---- trying ----------------------------------------------------------------------------------------------------
 
     def is_free(self, joints: FloatArray) -> bool:
-        """Whether ``joints`` (8,) hit nothing in the scene as it is."""
-        return not self.scene.in_collision(joints)
+        """Whether ``joints`` (8,) hit nothing in the scene as it is, and spill nothing."""
+        return not self.scene.in_collision(joints) and not self.scene.spills
 
     def seeds(self) -> Iterator[FloatArray]:
         """Where inverse kinematics starts from: known postures, then a few random ones."""
@@ -204,8 +208,23 @@ class Manipulator:
             path = round_corners(path, self.is_free)
         positions, times = time_path(path, speed_share)
         if len(times) > 1:
-            self.robot.follow_joint_trajectory(fetch.ARM_WITH_TORSO_JOINTS, positions, times)
+            with self._losing():
+                self.robot.follow_joint_trajectory(fetch.ARM_WITH_TORSO_JOINTS, positions, times)
         self.refresh()
+
+    @contextmanager
+    def _losing(self) -> Iterator[None]:
+        """Inside, a motion that was stopped because the object was lost raises ObjectLost.
+
+        The fingers, which close on what is left between them, find out.
+        """
+        try:
+            yield
+        except Stalled:
+            if self.state.held:
+                self.close_hand(GRIP_EFFORT)
+            self.refresh()
+            raise
 
     def move_to(self, goals: Sequence[FloatArray]) -> None:
         """Move to one of ``goals`` (8,) each, best first, round whatever is in the way.
@@ -242,7 +261,7 @@ class Manipulator:
         """
         if self.stowed:
             return
-        if not self.state.held and sum(self._fingers()) < fetch.MAX_OPENING / 2:
+        if not self.state.held and self.opening < fetch.MAX_OPENING / 2:
             self.open_hand()
         level, tilted = self._stow_goals()
         for escape, effort in self._escapes():
@@ -305,14 +324,15 @@ class Manipulator:
             outcome = self.robot.gripper(0.0, effort)
         except CommandRejected:
             # The driver gives up when the fingers creep on; what counts is what is between them then.
-            outcome = GripperOutcome(sum(self._fingers()), stalled=True)
+            outcome = GripperOutcome(self.opening, stalled=True)
         self.refresh()
         return outcome
 
-    def _fingers(self) -> tuple[float, float]:
+    @property
+    def opening(self) -> float:
+        """Distance between the finger pads now, metres."""
         joints = self.robot.joint_positions()
-        left, right = (joints[name] for name in fetch.GRIPPER_JOINTS)
-        return left, right
+        return sum(joints[name] for name in fetch.GRIPPER_JOINTS)
 
     # ---- driving ---------------------------------------------------------------------------------------------------
 
@@ -333,7 +353,8 @@ class Manipulator:
             return
         self.stow()
         self.look_ahead()
-        self.robot.navigate_to(*pose)
+        with self._losing():
+            self.robot.navigate_to(*pose)
         self.refresh()
 
     def back_off(self, distance: float) -> None:
@@ -349,5 +370,6 @@ class Manipulator:
                     break
                 free += 1
         if free > 1:
-            self.robot.follow_path(poses[:free])
+            with self._losing():
+                self.robot.follow_path(poses[:free])
             self.refresh()

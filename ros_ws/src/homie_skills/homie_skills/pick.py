@@ -10,14 +10,12 @@ from homie_skills import grasp_planning, standing
 from homie_skills.floor_map import FloorMap
 from homie_skills.geometry import translation
 from homie_skills.grasp_planning import GraspPlan
-from homie_skills.manipulator import BasePose, Manipulator
+from homie_skills.manipulator import GRIP_EFFORT, BasePose, Manipulator
 from homie_skills.planning_scene import TOUCH
 from homie_skills.robot import GraspFailed, NoGrasp, NoMotion, ObjectLost, UnknownTarget
 from homie_skills.standing_and_reaching import stand_and_reach
 
 APPROACH_SPEED = 0.5
-GRIP_EFFORT = 25.0
-"""Newtons: enough to hold a kilogram by friction, and gentle on light things."""
 OUT_SHARES = (1.0, 0.5, 0.0)
 """How much of the way out of a shelf the hand goes straight, the most that is possible."""
 
@@ -68,7 +66,8 @@ def standings(manipulator: Manipulator, target: str) -> Iterator[BasePose]:
 
 
 def _grasp(manipulator: Manipulator, target: str, plan: GraspPlan) -> None:
-    with manipulator.scene.allowing(*plan.allowed, down_to=TOUCH):
+    scene = manipulator.scene
+    with scene.allowing(*plan.allowed, down_to=TOUCH), scene.allowing(*plan.pushed):
         manipulator.report("approach", 0.5)
         manipulator.run(plan.approach, APPROACH_SPEED, smooth=False)
         manipulator.report("grasp", 0.6)

@@ -19,6 +19,9 @@ from homie_skills.shapes import span
 DROP = 0.004
 """How far above the surface the object is let go."""
 
+LOWERED = 0.005
+"""By how much higher the next place in a vessel is."""
+
 EDGE_MARGIN = 0.02
 SPOT_STEP = 0.06
 ENOUGH_ROOM = 0.16
@@ -59,6 +62,8 @@ def spots(scene: PlanningScene, owner: str, held: str) -> list[Spot]:
     shapes = scene.shapes(held)
     rotation = resting_rotation(scene.pose(held)[:3, :3])
     others = np.array([scene.pose(id)[:3, 3] for id in scene.objects() if id != held]).reshape(-1, 3)
+    if owner in scene.objects():
+        return _in_vessel(scene, owner, shapes, rotation)
     with scene.trying():
         return [
             Spot(owner, pose, region, _room(pose, others))
@@ -66,6 +71,22 @@ def spots(scene: PlanningScene, owner: str, held: str) -> list[Spot]:
             for pose in _grid(shapes, rotation, region)
             if scene.held_fits(pose)
         ]
+
+
+def _in_vessel(scene: PlanningScene, vessel: str, shapes: Sequence[Shape], rotation: FloatArray) -> list[Spot]:
+    """The lowest place over the middle of a vessel: its wall slants, and something may be in it."""
+    frame = make_pose(rotation, (0.0, 0.0, 0.0))
+    bottom = span(shapes, frame, np.array([0.0, 0.0, 1.0]))[0]
+    found = []
+    with scene.trying():
+        for region in scene.regions(vessel):
+            for height in np.arange(DROP, 2 * region.half_size[2], LOWERED).tolist():
+                position = region.pose[:3, 3] + np.array([0.0, 0.0, height - bottom - region.half_size[2]])
+                pose = make_pose(rotation, position)
+                if scene.held_fits(pose):
+                    found.append(Spot(vessel, pose, region, ENOUGH_ROOM))
+                    break
+    return found
 
 
 def edge_distance(spot: Spot) -> float:

@@ -44,6 +44,8 @@ _HAND_BODIES = ("gripper_link", "l_gripper_finger_link", "r_gripper_finger_link"
 _DETECTION_MARGIN = 0.02
 _ROBOT_BIT, _HOUSE_BIT = 1, 2
 _ALLOWED = -1.0
+_SPILLING = float(np.cos(np.radians(30)))
+"""Cosine of the angle by which something may lean that has something in it."""
 _HULL_ARTEFACTS = (("torso_lift_link", "shoulder_lift_link"), ("torso_lift_link", "shoulder_pan_link"))
 """Links whose convex hulls meet although the links do not."""
 
@@ -112,12 +114,13 @@ class PlanningScene:
         self._held = ""
         self._held_address = -1
         self._grasp: FloatArray = np.eye(4)
+        self._cargo: dict[str, FloatArray] = {}
         self._prepare_collision()
 
     # ---- state -----------------------------------------------------------------------------------------------------
 
     def update(self, state: WorldState, joints: Mapping[str, float], base: tuple[float, float, float]) -> None:
-        """Take over where everything is; an object in the hand is attached to it."""
+        """Take over where everything is; an object in the hand is attached to it, with what is in it."""
         self.detach()
         qpos = self.data.qpos
         self._contents = {}
@@ -136,7 +139,7 @@ class PlanningScene:
             qpos[addresses] = [joints[name] for name in names]
         self._move()
         if state.held:
-            self.attach(state.held)
+            self.attach(state.held, state.contents_of(state.held))
 
     @property
     def arm(self) -> FloatArray:
@@ -153,6 +156,13 @@ class PlanningScene:
     def held(self) -> str:
         """Id of the attached object, or empty."""
         return self._held
+
+    @property
+    def spills(self) -> bool:
+        """Whether something is in what the hand holds, and would fall out of it as it leans now."""
+        if not self._cargo:
+            return False
+        return bool(self.pose(self._held)[2, 2] < _SPILLING)
 
     @property
     def grasp(self) -> FloatArray:
@@ -207,22 +217,23 @@ class PlanningScene:
         """Position of the joint of a container."""
         return float(self.data.qpos[self._joint_address(f"{id}/joint")])
 
-    def attach(self, id: str) -> None:
-        """Let the object move with the hand from now on, from where both are."""
+    def attach(self, id: str, cargo: Iterable[str] = ()) -> None:
+        """Let the object, and the objects of ``cargo`` in it, move with the hand from now on, from where they are."""
         self.detach()
         self._held_address = self._joint_address(id)
         self._held = id
         self._grasp = inverse(self.hand_pose) @ self.pose(id)
-        self._set_bits(self._subtree_geoms(id), _ROBOT_BIT)
-        self._set_held_thresholds(id, HELD_CLEARANCE)
+        self._cargo = {each: inverse(self.pose(id)) @ self.pose(each) for each in cargo}
+        self._set_bits(self._held_geoms(), _ROBOT_BIT)
+        self._set_held_thresholds(HELD_CLEARANCE)
 
     def detach(self) -> None:
-        """Leave the held object where it is."""
+        """Leave the held object, and what is in it, where it is."""
         if not self._held:
             return
-        self._set_bits(self._subtree_geoms(self._held), _HOUSE_BIT)
-        self._set_held_thresholds(self._held, CLEARANCE)
-        self._held = ""
+        self._set_bits(self._held_geoms(), _HOUSE_BIT)
+        self._set_held_thresholds(CLEARANCE)
+        self._held, self._cargo = "", {}
 
     @contextmanager
     def trying(self) -> Iterator[None]:
@@ -318,7 +329,7 @@ class PlanningScene:
         """Whether the hand or what it holds hits something now, which no other posture of the arm would change."""
         fixed = self._geoms_of((*_HAND_BODIES, "wrist_roll_link"))
         if self._held:
-            fixed = np.concatenate([fixed, self._subtree_geoms(self._held)])
+            fixed = np.concatenate([fixed, self._held_geoms()])
         chosen = self._violations()
         involved = np.isin(self.data.contact.geom[chosen], fixed)
         return bool(np.any(involved & ~np.isin(self.data.contact.geom[chosen], self._robot_geoms)[:, ::-1]))
@@ -334,7 +345,7 @@ class PlanningScene:
 
     def held_fits(self, pose: FloatArray) -> bool:
         """Whether the held object, at ``pose``, would hit nothing of the house; hand and robot are not considered."""
-        self._write_free_pose(self._held_address, pose)
+        self._write_held_pose(pose)
         mujoco.mj_kinematics(self.model, self.data)
         chosen = self._violations()
         pairs = self.data.contact.geom[chosen]
@@ -410,8 +421,7 @@ class PlanningScene:
     def _move(self) -> None:
         mujoco.mj_kinematics(self.model, self.data)
         if self._held:
-            pose = self.hand_pose @ self._grasp
-            self._write_free_pose(self._held_address, pose)
+            self._write_held_pose(self.hand_pose @ self._grasp)
             mujoco.mj_kinematics(self.model, self.data)
 
     def _violations(self) -> IntArray:
@@ -432,13 +442,23 @@ class PlanningScene:
             model.body_contype[body] = bit
             model.body_conaffinity[body] = _ROBOT_BIT | _HOUSE_BIT
 
-    def _set_held_thresholds(self, id: str, clearance: float) -> None:
-        held = self._subtree_geoms(id)
+    def _write_held_pose(self, pose: FloatArray) -> None:
+        self._write_free_pose(self._held_address, pose)
+        for id, place in self._cargo.items():
+            self._set_free_pose(id, pose @ place)
+
+    def _held_geoms(self) -> IntArray:
+        """Those of the held object and of what is in it."""
+        return np.concatenate([self._subtree_geoms(id) for id in (self._held, *self._cargo)])
+
+    def _set_held_thresholds(self, clearance: float) -> None:
+        held = self._held_geoms()
         house = np.setdiff1d(np.flatnonzero(self._solid), np.concatenate([self._robot_geoms, held]))
         hand = self._group(HAND)
         attached = clearance == HELD_CLEARANCE
         robot = HELD_TO_ROBOT_CLEARANCE if attached else CLEARANCE
-        for others, value in ((house, clearance), (self._robot_geoms, robot), (hand, _ALLOWED if attached else robot)):
+        allowed = _ALLOWED if attached else robot
+        for others, value in ((house, clearance), (self._robot_geoms, robot), (hand, allowed), (held, _ALLOWED)):
             self._threshold[np.ix_(held, others)] = value
             self._threshold[np.ix_(others, held)] = value
 

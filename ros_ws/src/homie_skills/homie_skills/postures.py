@@ -30,8 +30,7 @@ CARRYING: tuple[FloatArray, ...] = tuple(
         (0.15, 1.54, 1.35, 1.92, -2.23, -1.26, 1.69, 0.98),
         (0.15, 0.92, 1.50, 2.03, -2.23, -0.58, 1.94, 0.97),
         (0.15, 0.10, 1.24, -1.75, -2.23, -2.16, -1.95, 2.06),
-        (0.15, 0.20, 1.50, -0.81, 2.23, -0.04, -2.14, 1.80),
-        (0.15, -0.42, 1.50, 0.77, 2.23, -3.10, 2.14, -2.34),
+        *(tuple(posture[name] for name in fetch.ARM_WITH_TORSO_JOINTS) for posture in fetch.LEVEL_ARMS),
     )
 )
 """Something in the hand: pointing level, 30, 60 and 90 degrees down."""

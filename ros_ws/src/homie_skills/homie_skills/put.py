@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from homie_core import fetch
 from homie_core.world_state import Kind
 from homie_skills import grasp_planning, placing, standing
 from homie_skills.floor_map import FloorMap
@@ -25,12 +24,14 @@ PLACE_SPEED = 0.5
 RETREATS = (0.10, 0.06, 0.03)
 """How far the hand draws back from what it has let go, the most that is possible; after less than that, also up."""
 RETREAT_RISE = 0.08
-DROPS = (0.0, 0.05, 0.10, 0.16)
+DROPS = (0.0, 0.015, 0.03, 0.05, 0.08, 0.12, 0.16)
 """Heights above the surface at which the object is let go, the lowest that is possible first."""
 FLAT = math.radians(30)
 """How far a hand may point down that goes below a roof with what it holds."""
 FLATTER = math.radians(10)
 """By how much flatter the hand must come for it to be worth taking the object anew."""
+INTO_VESSEL = 0.05
+"""From how high something is dropped into a vessel at most: from higher up it may miss or upset it."""
 SURFACES = 2
 """How many pieces of furniture are tried to take the object anew."""
 _ANCHORS = 4
@@ -134,13 +135,21 @@ def _surfaces(manipulator: Manipulator) -> list[str]:
 def _plan(manipulator: Manipulator, receptacle: str, free: list[Spot], standings: list[BasePose]) -> PlacePlan:
     """A plan that lays the object down; only where the hand gets no lower, one that drops it."""
     failure = NoGrasp(f"no free spot on {receptacle} is within reach")
-    for drop in (0.0,) if grasp_planning.in_shelf(manipulator, receptacle) else DROPS:
+    for drop in _drops(manipulator, receptacle):
         raised = [replace(spot, pose=translation(0, 0, drop) @ spot.pose) for spot in free]
         try:
             return grasp_planning.plan_place(manipulator, receptacle, raised, standings)
         except NoGrasp as error:
             failure = error
     raise failure
+
+
+def _drops(manipulator: Manipulator, receptacle: str) -> tuple[float, ...]:
+    """From how high something may fall there, lowest first."""
+    if grasp_planning.in_shelf(manipulator, receptacle):
+        return (0.0,)
+    vessel = manipulator.state[receptacle].kind is Kind.OBJECT
+    return tuple(drop for drop in DROPS if not vessel or drop <= INTO_VESSEL)
 
 
 def _standings(manipulator: Manipulator, free: list[Spot], receptacle: str) -> Iterator[BasePose]:
@@ -159,7 +168,7 @@ def _standings(manipulator: Manipulator, free: list[Spot], receptacle: str) -> I
 
 def _release(manipulator: Manipulator, plan: PlacePlan) -> None:
     """Open the fingers, and leave straight back, a little back and up, or the way the hand came."""
-    manipulator.open_hand(fetch.MAX_OPENING)
+    manipulator.open_hand(plan.opening)
     with manipulator.scene.tolerating_start():
         paths = (manipulator.line(manipulator.joints, *course) for course in _retreats(manipulator.scene.hand_pose))
         path = next((path for path in paths if path is not None), plan.approach[::-1])
