@@ -23,7 +23,7 @@ def cost_table(planners: Sequence[PlannerResults]) -> Table:
     columns = [name for name in found[0][1] if any(cells[name].number is not None for _, cells in found)]
     rows = tuple((label, tuple(cells[name] for name in columns)) for label, cells in found)
     note = "Planning, execution: wall time of a step, median and 95 % quantile. USD: only where every price is known."
-    return Table("costs", "Cost and time", tuple(columns), rows, note)
+    return Table("costs", "By planner", tuple(columns), rows, note)
 
 
 def _cost(planner: PlannerResults) -> dict[str, Cell]:
