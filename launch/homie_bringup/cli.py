@@ -199,15 +199,16 @@ def merge(target: Path, shards: tuple[Path, ...], unfinished: bool) -> None:
 @homie.command()
 @click.argument("paths", nargs=-1, required=True, type=BAG)
 @click.option("--as-published", is_flag=True, help="Of runs: also as the published notebooks count.")
-def score(paths: tuple[Path, ...], as_published: bool) -> None:
-    """Score bags and run folders; no ROS is needed."""
+@click.option("--emmoe-100", "emmoe100", type=BAG, help="The data set, for run folders of the original HomieBot.")
+def score(paths: tuple[Path, ...], as_published: bool, emmoe100: Path | None) -> None:
+    """Score bags, run folders, and the original HomieBot's exp/<model>; no ROS is needed."""
     from rich.console import Console
 
     from homie_bringup.score_command import ScoreError, run_score
 
     try:
         for path in paths:
-            run_score(path, Console(), as_published=as_published)
+            run_score(path, Console(), as_published=as_published, emmoe100=emmoe100)
     except ScoreError as error:
         raise click.UsageError(str(error)) from error
 
@@ -243,6 +244,25 @@ def doctor(out: Path) -> None:
     except DoctorError as error:
         raise click.UsageError(str(error)) from error
     raise click.exceptions.Exit(code)
+
+
+@homie.command()
+@click.argument("tasks", nargs=-1)
+@click.option("--check", is_flag=True, help="See whether each fits its house and can be done.")
+def tasks(tasks: tuple[str, ...], check: bool) -> None:
+    """List tasks: numbers, names or YAML files; without any the whole suite."""
+    from homie_bringup.task_check import check_task
+    from homie_eval.emmoe.tasks import TaskError, load_task, shipped_tasks
+
+    for reference in tasks or shipped_tasks():
+        try:
+            task = load_task(reference)
+            if check:
+                check_task(task)
+        except TaskError as error:
+            raise click.UsageError(str(error)) from error
+        part, kinds = task.split or "", ", ".join(task.attributes)
+        click.echo(f"{task.id:<44}{task.scene:<9}{part:<6}{task.expert_length:>3} steps  {kinds}")
 
 
 def main() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from datetime import timedelta
-from types import TracebackType
 from typing import Self
 
 from rich.console import Console
@@ -36,10 +35,9 @@ class ProgressDisplay:
             self._bar.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._bar.stop()
+    def __exit__(self, *details: object) -> None:
+        if self._console.is_terminal:
+            self._bar.stop()
 
     def show(self, progress: evaluation.Progress) -> None:
         """Show this."""

@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from homie_bringup.settings import Run, Settings, SettingsError, Skills, Views, one_line, run_of
 from homie_bringup.task_goal import BENCHMARK
 from homie_core.episode import STEP_LIMIT, Setting
-from homie_eval.emmoe.tasks import Task, TaskError, load_task, shipped_tasks
+from homie_eval.emmoe.tasks import Split, Task, TaskError, load_task, shipped_tasks
 from homie_eval.runs.plan import Episode, Planner, RunPlan, Shard
 
 SUITES = (BENCHMARK,)
+SPLITS: tuple[str, ...] = get_args(Split)
 
 _RANGE = re.compile(r"(?P<first>\d+)-(?P<last>\d+)")
 _SHARD = re.compile(r"(?P<number>\d+)/(?P<count>\d+)")
@@ -120,6 +122,8 @@ def _tasks(text: str) -> tuple[Task, ...]:
         bounds = _RANGE.fullmatch(part)
         if part == "all":
             chosen += ids
+        elif part in SPLITS:
+            chosen += [id for id in ids if load_task(id).split == part]
         elif bounds is not None:
             inside = [id for number, id in numbers.items() if int(bounds["first"]) <= number <= int(bounds["last"])]
             if not inside:

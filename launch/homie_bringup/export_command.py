@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 
 from rich.console import Console
@@ -13,7 +14,7 @@ from homie_eval.emmoe.data.export import ExportError, Rewrite, export_dpo, expor
 from homie_eval.emmoe.data.sources import Source, SourceEpisode, SourceError, read_source
 from homie_eval.runs.store import StoreError
 from homie_eval.trajectory_json import TrajectoryJsonError
-from homie_planner.backend import Backend, Deadline, PlannerError, PlanRequest
+from homie_planner.backend import Deadline, PlannerError, PlanRequest
 from homie_planner.config import read_config
 from homie_planner.registry import make_planner
 
@@ -45,12 +46,12 @@ def run_export(
     try:
         found = read_source(source)
         episodes = _chosen(found, successful)
-        rewrite = _rewrite(rewriter, rewriter_options) if rewriter else None
-        if form == "emmoe100":
-            done = export_emmoe100(episodes, target)
-        else:
-            export = export_sft if form == "sft" else export_dpo
-            done = export(episodes, target, rewrite, variants)
+        with _rewriter(rewriter, rewriter_options) as rewrite:
+            if form == "emmoe100":
+                done = export_emmoe100(episodes, target)
+            else:
+                export = export_sft if form == "sft" else export_dpo
+                done = export(episodes, target, rewrite, variants)
     except (SourceError, ExportError, StoreError, TrajectoryJsonError, PlannerError) as error:
         raise SettingsError(str(error)) from error
     for problem in found.problems:
@@ -68,17 +69,24 @@ def _chosen(found: Source, successful: bool) -> tuple[SourceEpisode, ...]:
     return chosen
 
 
-def _rewrite(planner: str, options: Sequence[str]) -> Rewrite:
-    """Any planner backend that writes free text, asked for other words."""
-    backend: Backend = make_planner(read_config(planner, options))
+@contextmanager
+def _rewriter(planner: str, options: Sequence[str]) -> Iterator[Rewrite | None]:
+    """Any planner backend that writes free text, asked for other words; None without a name."""
+    if not planner:
+        yield None
+        return
+    backend = make_planner(read_config(planner, ["instruction.observation=text", *options]))
     if not backend.capabilities.repairs:
         raise SettingsError(f"rewriter {planner!r} is no model that writes text")
-    backend.reset()
-    calls = iter(range(1, 2**31))
+    calls = count(1)
 
     def rewrite(text: str) -> str:
         request = PlanRequest(task="", system=REWRITING, prompt=text, seed=next(calls), free_text=True)
-        reply = backend.plan(request, Deadline.after(_REWRITE_SECONDS, threading.Event()))
+        reply = backend.plan(request, Deadline.after(_REWRITE_SECONDS))
         return " ".join(reply.text.split()) or text
 
-    return rewrite
+    try:
+        backend.reset()
+        yield rewrite
+    finally:
+        backend.close()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import mujoco
 
@@ -31,9 +31,9 @@ class ApplianceStates:
         """Ids of the appliances that run, in the house's order."""
         return tuple(id for id, runs in self._running.items() if runs)
 
-    def reset(self) -> None:
-        """As the house says."""
-        for id, runs in self._at_start.items():
+    def reset(self, running: Mapping[str, bool] | None = None) -> None:
+        """As the house says, but for those of which ``running`` says whether they run."""
+        for id, runs in {**self._at_start, **(running or {})}.items():
             self._switch(id, runs)
 
     def restore(self, running: Collection[str]) -> None:

@@ -20,9 +20,9 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from homie_core.world_state import FLOOR, GRIPPER, ObjectState, WorldState
+from homie_core.world_state import FLOOR, GRIPPER, RUNNING, ObjectState, WorldState
 from homie_sim.house import House, Room
-from homie_sim.readout import RUNNING, Readout
+from homie_sim.readout import Readout
 from homie_sim.rendering import Segmentation, ray_directions
 
 MIN_PIXELS = 9

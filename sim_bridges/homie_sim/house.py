@@ -165,10 +165,9 @@ class House(Strict):
         return self
 
     def _check_open(self) -> None:
-        containers = [name for piece in self.furniture for name in piece.container_ids()]
         for index, name in enumerate(self.open):
-            if name not in containers:
-                raise ValueError(f"open.{index}: {name!r}; allowed: {', '.join(containers) or 'none'}")
+            if name not in self.container_ids:
+                raise ValueError(f"open.{index}: {name!r}; allowed: {', '.join(self.container_ids) or 'none'}")
 
     def _check_names(self) -> None:
         names = [thing.id for thing in (*self.rooms, *self.ramps, *self.furniture)] + [
@@ -217,10 +216,15 @@ class House(Strict):
         return Footing((*raised, *(ramp.surface for ramp in self.ramps)))
 
     @property
+    def container_ids(self) -> tuple[str, ...]:
+        """Ids of everything that opens."""
+        return tuple(name for piece in self.furniture for name in piece.container_ids())
+
+    @property
     def receptacles(self) -> tuple[str, ...]:
         """Ids of everything that objects can be put on or in: furniture and containers."""
         ids = [piece.id for piece in self.furniture if piece.holds_objects]
-        return (*ids, *(name for piece in self.furniture for name in piece.container_ids() if name not in ids))
+        return (*ids, *(name for name in self.container_ids if name not in ids))
 
     def furniture_named(self, id: str) -> Furniture | None:
         """The piece of furniture with this id, or None."""

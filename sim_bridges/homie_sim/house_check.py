@@ -6,7 +6,7 @@ Everything is looked at with all doors closed but for the one that is tried, and
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -48,7 +48,8 @@ def check_house(house: House) -> None:
     model = build_shell(house).compile()
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
-    _check_objects(house, read_regions(model))
+    entries = {f"objects.{index} ({entry.object})": entry for index, entry in enumerate(house.objects)}
+    check_objects(entries, read_regions(model))
     _check_doors(house, model, data)
     _check_reach(house, build_grid(model, data, house))
     _check_room_at_doors(house, model, data)
@@ -57,10 +58,18 @@ def check_house(house: House) -> None:
 # --- objects
 
 
-def _check_objects(house: House, regions: tuple[Region, ...]) -> None:
-    fixed: list[Spot] = []
-    for index, entry in enumerate(house.objects):
-        field = f"objects.{index} ({entry.object})"
+def check_objects(entries: Mapping[str, Placement], regions: Sequence[Region]) -> None:
+    """Check that every object has room where it is put, and that no two are put into one place.
+
+    Args:
+        entries: where the objects are, by the field that says so. Their receptacles exist.
+        regions: those of the house.
+
+    Raises:
+        ValueError: one does not fit; the line names the field, and what is allowed.
+    """
+    fixed: list[tuple[Placement, Spot]] = []
+    for field, entry in entries.items():
         own = _regions_of(entry, regions, field)
         model = CATALOGUE[category_of(entry.object)]
         if entry.at is None:
@@ -68,16 +77,12 @@ def _check_objects(house: House, regions: tuple[Region, ...]) -> None:
             continue
         _check_spot(entry, own[0], model, field)
         spot = (own[0].name, *entry.at, model)
-        for other, taken in zip(_fixed_before(house, index), fixed, strict=True):
+        for other, taken in fixed:
             _check_apart(entry, other, spot, taken, field)
-        fixed.append(spot)
+        fixed.append((entry, spot))
 
 
-def _fixed_before(house: House, index: int) -> Iterator[Placement]:
-    return (entry for entry in house.objects[:index] if entry.at is not None)
-
-
-def _regions_of(entry: Placement, regions: tuple[Region, ...], field: str) -> list[Region]:
+def _regions_of(entry: Placement, regions: Sequence[Region], field: str) -> list[Region]:
     own = [region for region in regions if region.owner == entry.on]
     if entry.region is None:
         return own

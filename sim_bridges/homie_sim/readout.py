@@ -10,15 +10,12 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from homie_core.world_state import FLOOR, GRIPPER, Kind, ObjectState, WorldState, top_of
+from homie_core.world_state import FLOOR, GRIPPER, RUNNING, Kind, ObjectState, WorldState, top_of
 from homie_sim.house import House
 from homie_sim.objects import category_of
 
 HINGE_OPEN = 1.57
 """Radians at which a door counts as fully open."""
-
-RUNNING = "on"
-"""State of an appliance that runs."""
 
 # As plain numbers: NumPy compares an array with MuJoCo's enumeration a hundred times slower.
 _SPHERE, _ELLIPSOID = int(mujoco.mjtGeom.mjGEOM_SPHERE), int(mujoco.mjtGeom.mjGEOM_ELLIPSOID)

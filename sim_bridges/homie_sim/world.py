@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from homie_core import fetch
 from homie_core.world_state import VESSELS, WorldState
-from homie_sim import physics
+from homie_sim import arrangement, physics
 from homie_sim.appliance_state import ApplianceStates
 from homie_sim.describing import Describer
 from homie_sim.fetch_model import FOOTING_SERVOS, SERVOS
 from homie_sim.grasp import Grasp
-from homie_sim.house import House
+from homie_sim.house import House, RobotStart
 from homie_sim.house_builder import TIMESTEP, compile_house, describe
 from homie_sim.objects import category_of
 from homie_sim.occupancy import OccupancyGrid, build_grid
@@ -99,27 +99,26 @@ class MujocoWorld:
 
         Args:
             seed: Varies the objects' poses a little. The same seed gives the same state, bit for bit.
-            placements: Where some objects start instead of their own place: ``{"object": id, "on": id}`` each.
+            placements: What is otherwise than the house says; see :mod:`homie_sim.arrangement`.
 
         Raises:
             HouseError: a placement is not possible; the line names the field and what is allowed.
             WorldError: something did not come to rest.
             PhysicsError: the simulation broke down.
         """
-        overrides = self._placer.parse(placements)
+        changes = arrangement.parse(placements, self.house, self.readout.regions)
         mujoco.mj_resetData(self.model, self.data)
         self.grasp.reset()
-        self.appliances.reset()
-        self._place_robot()
-        self._open_containers()
+        self.appliances.reset(changes.running)
+        self._place_robot(changes.robot or self.house.robot)
+        self._open_containers(changes.open_containers(self.house))
         mujoco.mj_forward(self.model, self.data)
-        self._placer.place(self.data, overrides, np.random.default_rng(seed))
+        self._placer.place(self.data, changes.objects, np.random.default_rng(seed))
         self._settle()
         self.data.time = 0.0
         self._steps = 0
 
-    def _place_robot(self) -> None:
-        start = self.house.robot
+    def _place_robot(self, start: RobotStart) -> None:
         pose = dict(zip(fetch.BASE_JOINTS, (start.x, start.y, math.radians(start.yaw_degrees)), strict=True))
         for joint, value in {**dict.fromkeys(self._servos, 0.0), **fetch.STOWED_ARM, **pose}.items():
             self.data.qpos[self._qpos[joint]] = value
@@ -152,8 +151,8 @@ class MujocoWorld:
             return {}
         return dict(zip(fetch.FOOTING_JOINTS, self.house.footing.stance(*self.base_position()), strict=True))
 
-    def _open_containers(self) -> None:
-        for id in self.house.open:
+    def _open_containers(self, ids: Sequence[str]) -> None:
+        for id in ids:
             container = self.readout.containers[id]
             self.data.qpos[container.qpos] = OPEN_AT_START * container.fully_open
 

@@ -64,6 +64,7 @@ def homie(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
         (["report", "no_such_bag"], ["no_such_bag"]),
         (["report", "no_such_bag", "--pages", "some"], ["--pages", "some", "all", "failed", "none"]),
         (["eval", "emmoe", "--pages", "some"], ["--pages", "some", "all", "failed", "none"]),
+        (["tasks", "no_such_task"], ["no_such_task", "100_green_can_to_fridge"]),
     ],
 )
 def test_bad_input(arguments: list[str], words: list[str], tmp_path: Path) -> None:
@@ -92,3 +93,18 @@ def test_help_needs_no_ros(tmp_path: Path) -> None:
     assert result.returncode == 0
     assert "demo" in result.stdout
     assert "score" in result.stdout
+
+
+def test_tasks_are_listed_and_checked(tmp_path: Path) -> None:
+    listed = homie("tasks", "100", "--check", cwd=tmp_path)
+    assert listed.returncode == 0, listed.stderr
+    assert listed.stdout.split() == ["100_green_can_to_fridge", "house_1", "train", "7", "steps", "short_horizon"]
+    broken = tmp_path / "7_mine.yaml"
+    broken.write_text(
+        "{id: 7_mine, instruction: pick the unicorn, scene: house_1, attributes: [short_horizon], expert_length: 3,"
+        " key_paths: [['[Pick, mug_7]', '[End]']]}"
+    )
+    assert homie("tasks", str(broken), cwd=tmp_path).returncode == 0
+    refused = homie("tasks", "--check", str(broken), cwd=tmp_path)
+    assert refused.returncode == 2
+    assert refused.stderr.strip() == "homie: task 7_mine: key_paths: [Pick, mug_7]: no mug number 7 in house_1"

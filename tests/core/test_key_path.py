@@ -115,10 +115,16 @@ def test_an_ambiguous_name_in_a_put_means_what_is_in_the_hand() -> None:
 
 
 def test_a_number_asks_for_that_instance() -> None:
-    assert progress([["[Open, drawer_2]"]], "(1) [Open, drawer](success)") == 0
+    assert progress([["[Open, drawer_2]"]], "(1) [Open, drawer_1](success)") == 0
     assert progress([["[Open, drawer_2]"]], "(1) [Open, kitchen drawer 2](success)") == 1
+    assert progress([["[Put, apple_2, sink]"]], "(1) [Put, apple_1, sink](success)") == 0
     assert progress([["[Open, drawer]"]], "(1) [Open, drawer_2](success)") == 1
     assert progress([["[Pick, apple]"]], "(1) [Pick, apple_1](success)") == 1
+
+
+def test_words_that_do_not_tell_the_instance_may_mean_any() -> None:
+    assert progress([["[Open, drawer_2]"]], "(1) [Open, drawer](success)") == 1
+    assert progress([["[Put, apple_2, drawer_1]"]], "(1) [Put, apple, drawer](success)") == 1
 
 
 THINGS = {
@@ -153,6 +159,7 @@ def matches(
         ("[Pick, can]", "[Pick, can]", "apple_1", "", False),
         ("[Pick, apple_2]", "[Pick, apple]", "apple_2", "", True),
         ("[Pick, apple_2]", "[Pick, apple]", "apple_1", "", False),
+        ("[Put, apple, drawer_2]", "[Put, apple, drawer]", "apple_1", "kitchen_counter/drawer_1", False),
         ("[Open, drawer_2]", "[Open, drawer]", "kitchen_counter/drawer_2", "", True),
         ("[Put, can, fridge]", "[Put, it, there]", "potted_meat_can_1", "fridge", True),
         ("[Put, can, fridge]", "[Put, can, fridge]", "potted_meat_can_1", "sink", False),
@@ -199,6 +206,20 @@ def test_groups() -> None:
     assert texts(optional) == ["[End]", "[Pick, a] [Pick, b] [End]"]
 
 
+def test_some_of_is_every_choice_of_that_many_in_every_order() -> None:
+    nodes = ["[Pick, a]", ["[Pick, b]", "[Pick, c]"], "[Pick, d]"]
+    assert texts(expand([[{"some_of": nodes, "count": 2}, "[End]"]])) == [
+        "[Pick, a] [Pick, b] [Pick, c] [End]",
+        "[Pick, b] [Pick, c] [Pick, a] [End]",
+        "[Pick, a] [Pick, d] [End]",
+        "[Pick, d] [Pick, a] [End]",
+        "[Pick, b] [Pick, c] [Pick, d] [End]",
+        "[Pick, d] [Pick, b] [Pick, c] [End]",
+    ]
+    assert expand([[{"some_of": nodes, "count": 3}]]) == expand([[{"all_of": nodes}]])
+    assert expand([[{"some_of": nodes, "count": 1}]]) == expand([[{"any_of": nodes}]])
+
+
 def test_equal_alternatives_are_kept_once() -> None:
     assert len(expand([["[Pick, a]"], ["[Pick, a]"], [{"any_of": ["[Pick, a]", "[Pick, a]"]}]])) == 1
 
@@ -220,6 +241,11 @@ def test_too_many_alternatives_are_refused_before_they_are_made() -> None:
         ([[{"one_of": ["[End]"]}]], "must be a subtask in brackets, a list, or one of all_of, any_of, optional"),
         ([[{"all_of": "[End]"}]], "key path 1, item 1, all_of must be a list"),
         ([[{"optional": "[End]"}]], "key path 1 can be empty"),
+        ([[{"some_of": [{"optional": "[End]"}, "[End]"], "count": 1}]], "key path 1 can be empty"),
+        ([[{"some_of": ["[End]"]}]], "must be a subtask in brackets, a list, or one of all_of"),
+        ([[{"some_of": ["[End]"], "count": 2}]], "item 1, some_of: count must be a number from 1 to 1, not 2"),
+        ([[{"some_of": ["[End]"], "count": True}]], "count must be a number from 1 to 1, not True"),
+        ([[{"some_of": [], "count": 1}]], "some_of must be a list with at least one node"),
         ([[7]], "key path 1, item 1 must be a subtask"),
     ],
 )

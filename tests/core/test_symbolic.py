@@ -13,7 +13,7 @@ from homie_core import goals
 from homie_core.errors import ErrorCode
 from homie_core.symbolic import END, Act, Domain, State, SymbolicScene, from_world
 from homie_core.world_state import WorldState, top_of
-from support.worlds import kitchen, thing
+from support.worlds import changed, kitchen, thing
 
 CAN = "potted_meat_can_1"
 
@@ -51,6 +51,16 @@ def run(world: WorldState, *acts: Act) -> tuple[Domain, State]:
 def test_why_an_act_cannot_be_done(before: list[Act], act: Act, code: ErrorCode) -> None:
     domain, state = run(kitchen(), *before)
     assert domain.check(state, act) is code
+
+
+def test_an_appliance_stops_when_it_is_opened_and_does_not_start_again() -> None:
+    world = changed(kitchen(), "fridge", states=("on",))
+    condition = goals.parse([{"object": "fridge", "state": "on", "count": "none"}])[0]
+    assert not condition.holds(SymbolicScene(*from_world(world)))
+    opened = run(world, Act("Go to", "fridge"), Act("Open", "fridge"))
+    assert condition.holds(SymbolicScene(*opened))
+    closed = run(world, Act("Go to", "fridge"), Act("Open", "fridge"), Act("Close", "fridge"))
+    assert condition.holds(SymbolicScene(*closed))
 
 
 def test_picking_from_a_closed_container() -> None:

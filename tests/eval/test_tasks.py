@@ -8,22 +8,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from homie_core import names, yaml_file
 from homie_core.key_path import task_progress
 from homie_eval.emmoe.plans import PlannedStep, load_plan
 from homie_eval.emmoe.tasks import Task, TaskError, from_json, load_task, shipped_tasks
 from support.trajectories import steps_of
 
-HOUSES = Path(__file__).parents[2] / "sim_bridges" / "homie_sim" / "houses"
-PAPERS_LIST = {
-    33: "find an apple and put it on the sofa",
-    39: "take a yellow box and put it into the fridge.",
-    57: "find a gelation_box and put it in the drawer",
-    84: "check if there are anything in the kitchen drawer, if it's empty put a short can into it",
-    94: "put all items on the sofa to the tvstand",
-    99: "put the bowl on the brown table into the kitchen sink and put the suger_box on the tvstand to the sofa",
-    100: "put the green_can on the brown_table to the fridge",
-}
 TASKS = [load_task(id) for id in shipped_tasks()]
 each_task = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
 
@@ -43,10 +32,6 @@ def write(folder: Path, **fields: object) -> Path:
     return path
 
 
-def test_the_shipped_tasks_have_the_papers_numbers_and_instructions() -> None:
-    assert {task.number: task.instruction for task in TASKS} == PAPERS_LIST
-
-
 @each_task
 def test_a_task_is_found_by_number_id_and_path(task: Task) -> None:
     assert load_task(str(task.number)) == load_task(task.id) == load_task(shipped_tasks()[task.id]) == task
@@ -56,33 +41,6 @@ def test_a_task_is_found_by_number_id_and_path(task: Task) -> None:
 def test_a_task_survives_json(task: Task) -> None:
     assert from_json(task.to_json()) == task
     assert from_json(task.to_json()).paths == task.paths
-
-
-@each_task
-def test_every_name_of_a_task_is_in_the_table(task: Task) -> None:
-    for path in task.paths:
-        for node in path:
-            assert all(names.parse(text).known for text in (node.target, node.destination) if text), node
-    categories = names.known_categories() | {"any"}
-    assert {name for condition in task.conditions for name in condition.names()} <= categories
-
-
-@each_task
-def test_a_task_fits_its_house(task: Task) -> None:
-    house = yaml_file.load(HOUSES / f"{task.scene}.yaml")
-    objects = {entry["object"] for entry in house["objects"]}
-    furniture = {entry["id"] for entry in house["furniture"]}
-    assert {placement.object for placement in task.placements} <= objects
-    assert {placement.on.split("/")[0] for placement in task.placements} <= furniture
-    present = {object.rsplit("_", 1)[0] for object in objects} | furniture | {"drawer", "kitchen", "living_room"}
-    for path in task.paths:
-        used = {names.canonical(text, present) for node in path for text in (node.target, node.destination) if text}
-        assert used <= present
-
-
-@each_task
-def test_the_expert_needs_at_least_the_shortest_key_path(task: Task) -> None:
-    assert min(len(path) for path in task.paths) <= task.expert_length <= 20
 
 
 def test_case_1_as_printed_is_a_plan_for_task_100() -> None:
@@ -102,26 +60,21 @@ def test_placements_travel_as_json() -> None:
 
 
 def test_a_placement_may_name_its_spot(tmp_path: Path) -> None:
-    placement = {"object": "mug_1", "on": "fridge", "region": "shelf_1", "at": [0.1, -0.2]}
+    placement = {"object": "mug_1", "on": "fridge", "region": "shelf_1", "at": [0.1, -0.2], "yaw_degrees": 45.0}
     assert json.loads(load_task(write(tmp_path, placements=[placement])).placements_json) == [placement]
 
 
-@pytest.mark.parametrize(
-    ("number", "object", "on"),
-    [
-        ("94", "lemon", "sofa"),
-        ("94", "sponge", "sofa"),
-        ("99", "bowl", "brown_table"),
-        ("99", "sugar_box", "tv_stand"),
-        ("100", "potted_meat_can", "brown_table"),
-    ],
-)
-def test_things_are_where_the_instruction_says(number: str, object: str, on: str) -> None:
-    task = load_task(number)
-    house = yaml_file.load(HOUSES / f"{task.scene}.yaml")
-    where = {entry["object"]: entry["on"] for entry in house["objects"]}
-    where |= {placement.object: placement.on for placement in task.placements}
-    assert [receptacle for id, receptacle in where.items() if id.rsplit("_", 1)[0] == object] == [on]
+def test_all_that_may_be_otherwise_at_the_start(tmp_path: Path) -> None:
+    entries = [
+        {"object": "mug_1", "on": "sofa"},
+        {"container": "fridge", "open": True},
+        {"appliance": "oven", "running": False},
+        {"robot": {"x": 1.5, "y": 2.0, "yaw_degrees": 90.0}},
+    ]
+    task = load_task(write(tmp_path, placements=entries, split="test"))
+    assert json.loads(task.placements_json) == entries
+    assert from_json(task.to_json()) == task
+    assert task.split == "test" and load_task(write(tmp_path)).split is None
 
 
 def test_an_own_task(tmp_path: Path) -> None:
@@ -130,9 +83,11 @@ def test_an_own_task(tmp_path: Path) -> None:
     assert len(task.paths) == 1
 
 
-@pytest.mark.parametrize("reference", ["7", "", "../100", "100_", "green can", "100.json"])
+@pytest.mark.parametrize("reference", ["700", "", "../100", "100_", "green can", "100.json"])
 def test_an_unknown_task_names_those_that_exist(reference: str) -> None:
-    with pytest.raises(TaskError, match=r"unknown task .*; there are: 33_apple_to_sofa, .*100_green_can_to_fridge"):
+    with pytest.raises(
+        TaskError, match=r"unknown task .*; there are: 1_frozen_meat_can_to_counter, .*100_green_can_to_fridge"
+    ):
         load_task(reference)
 
 
@@ -151,6 +106,14 @@ def test_an_unknown_task_names_those_that_exist(reference: str) -> None:
         ({"attributes": ["easy"]}, "attributes.0: Input should be 'short_horizon', 'long_horizon'"),
         ({"expert_length": 0}, "expert_length: Input should be greater than or equal to 1"),
         ({"placements": [{"object": "mug_1"}]}, "placements.0.on: Field required"),
+        ({"placements": [{"on": "sofa"}]}, "placements.0: must be a mapping with exactly one of object, container, "),
+        ({"placements": [{"object": "mug_1", "robot": {}}]}, "placements.0: must be a mapping with exactly one of"),
+        (
+            {"placements": [{"container": "fridge", "open": "wide"}]},
+            "placements.0.open: Input should be a valid boo",
+        ),
+        ({"placements": [{"robot": {"x": 1}}]}, "placements.0.robot.y: Field required"),
+        ({"split": "exam"}, "split: Input should be 'train' or 'test'"),
         ({"colour": "red"}, "colour: Extra inputs are not permitted, given 'red'"),
     ],
 )

@@ -12,17 +12,22 @@ from homie_core.key_path import task_progress
 from homie_eval.emmoe.tasks import Task, load_task, shipped_tasks
 from homie_planner.backend import Deadline, PlannerError, PlanRequest
 from homie_planner.backends.expert import Expert
+from homie_planner.config import read_config
 from homie_planner.loop import EpisodeLoop
+from homie_planner.registry import make_planner
 from support.episodes import Disturbance, InstantPorts, Log, episode_info
+from support.suite_episodes import initial_state
 from support.toy_house import ToyWorld, house, put
 
 CAN = "potted_meat_can_1"
 
 
-def run(task: Task, world: ToyWorld, disturb: Disturbance | None = None) -> tuple[EpisodeResult, list[Step]]:
+def run(
+    task: Task, world: ToyWorld, disturb: Disturbance | None = None, forget: float = 0.0
+) -> tuple[EpisodeResult, list[Step]]:
     ports, log = InstantPorts(world, disturb), Log()
     info = episode_info(task.instruction, task.to_json())
-    return EpisodeLoop(ports, ports, log, Expert()).run(info), log.steps
+    return EpisodeLoop(ports, ports, log, Expert(forget)).run(info), log.steps
 
 
 def assert_solved(task: Task, world: ToyWorld, result: EpisodeResult, steps: list[Step]) -> None:
@@ -31,15 +36,10 @@ def assert_solved(task: Task, world: ToyWorld, result: EpisodeResult, steps: lis
     assert goals.satisfied(task.conditions, WorldScene(world.state))
 
 
-def placed(task: Task) -> dict[str, str]:
-    """The task's placements; the toy house has less on its sofa than the task would clear."""
-    return {"tuna_fish_can_1": "tv_stand", **{placement.object: placement.on for placement in task.placements}}
-
-
 @pytest.mark.parametrize("id", shipped_tasks())
 def test_solves_every_shipped_task_without_an_error(id: str) -> None:
     task = load_task(id)
-    world = ToyWorld(house(placed(task)))
+    world = ToyWorld(initial_state(task))
     result, steps = run(task, world)
     assert_solved(task, world, result, steps)
     assert all(step.success for step in steps)
@@ -93,7 +93,7 @@ def test_replans_when_the_world_changes_behind_its_back(disturb: Disturbance, co
 
 def test_two_episodes_are_alike() -> None:
     task = load_task("94")
-    first, second = (run(task, ToyWorld(house(placed(task))))[1] for _ in range(2))
+    first, second = (run(task, ToyWorld(initial_state(task)))[1] for _ in range(2))
     assert [step.raw_output for step in first] == [step.raw_output for step in second]
 
 
@@ -119,3 +119,29 @@ def test_a_task_that_cannot_be_done_is_a_planner_failure() -> None:
 def test_needs_the_task() -> None:
     with pytest.raises(PlannerError, match="needs the task"):
         Expert().plan(request(""), Deadline.after(10))
+
+
+def test_who_forgets_every_failure_follows_the_first_plan_to_its_end() -> None:
+    task, world = load_task("100"), ToyWorld(house({CAN: "brown_table"}))
+    undisturbed = [step.subtask for step in run(task, ToyWorld(house({CAN: "brown_table"})))[1]]
+    result, steps = run(task, world, close_the_fridge, forget=1.0)
+    assert result.outcome is Outcome.ENDED
+    assert [step.subtask for step in steps] == undisturbed
+    assert not steps[5].success
+    assert not task_progress(task.paths, steps, world.state.categories).success
+
+
+def test_who_forgets_nothing_is_the_expert() -> None:
+    assert Expert().name == Expert(0.0).name == "expert"
+    assert make_planner(read_config("expert", ["options.forget=0.5"])).name == "expert, forget=0.5"
+    with pytest.raises(PlannerError, match=r"options of planner expert: forget 2: .*less than or equal to 1"):
+        make_planner(read_config("expert", ["options.forget=2"]))
+
+
+def test_what_is_forgotten_depends_on_the_seed_alone() -> None:
+    task = load_task("100")
+    outcomes = set()
+    for _ in range(2):
+        _, steps = run(task, ToyWorld(house({CAN: "brown_table"})), close_the_fridge, forget=0.5)
+        outcomes.add(tuple(step.subtask for step in steps))
+    assert len(outcomes) == 1

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Generic, Protocol
+
+from typing_extensions import TypeVar
 
 from homie_core import inventory as inventories
 from homie_core.episode import EpisodeInfo, EpisodeResult, Step
@@ -20,12 +23,26 @@ Disturbance = Callable[[int, ToyWorld], None]
 """Called before each step is executed, with its number: changes the world behind the planner's back."""
 
 
-@dataclass
-class InstantPorts:
-    """World and executor of the loop in one: a skill that the checks allow succeeds at once."""
+class InstantWorld(Protocol):
+    """A world whose skills take no time."""
 
-    world: ToyWorld
-    disturb: Disturbance | None = None
+    @property
+    def state(self) -> WorldState: ...
+
+    def reset(self) -> None: ...
+
+    def act(self, skill: str, object_id: str, receptacle_id: str = "") -> None: ...
+
+
+W = TypeVar("W", bound=InstantWorld, default=ToyWorld)
+
+
+@dataclass
+class InstantPorts(Generic[W]):
+    """World and executor of the loop in one: a skill that the checks allow is done at once."""
+
+    world: W
+    disturb: Callable[[int, W], None] | None = None
     checker: Checker = field(default_factory=Checker)
 
     def reset(self) -> int:

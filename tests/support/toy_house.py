@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from homie_core.world_state import FLOOR, GRIPPER, Kind, ObjectState, WorldState
+from homie_core.world_state import FLOOR, GRIPPER, RUNNING, Kind, ObjectState, WorldState
 
 Point = tuple[float, float, float]
 
@@ -65,7 +65,7 @@ def house(placements: Mapping[str, str] | None = None, opened: tuple[str, ...] =
 
 def put(state: WorldState, id: str, parent: str) -> WorldState:
     """The state with an object in or on ``parent``: somewhere along its middle line, by its number in the house."""
-    number = list(OBJECTS).index(id)
+    number = [thing.id for thing in state.objects if thing.kind is Kind.OBJECT].index(id) % len(OBJECTS)
     if parent == GRIPPER:
         x, y, z = *state.robot_pose[:2], 1.0
     elif parent == FLOOR:
@@ -96,6 +96,13 @@ def _thing(id: str, category: str, kind: Kind, center: Point, size: Point) -> Ob
     return ObjectState(id, category, kind, position=center, box_center=center, box_size=size)
 
 
+def _moved(state: WorldState, container: str, opened: bool) -> WorldState:
+    """The state with a container open or closed; an appliance stops when it is opened."""
+    thing = state[container]
+    states = tuple(each for each in thing.states if each != RUNNING or not opened)
+    return change(state, replace(thing, open_fraction=float(opened), states=states))
+
+
 @dataclass
 class ToyWorld:
     """A world whose skills work at once and always, each in one simulated second."""
@@ -120,7 +127,7 @@ class ToyWorld:
             case "put":
                 state = replace(put(state, object_id, receptacle_id), held="")
             case "open" | "close":
-                state = change(state, replace(state[object_id], open_fraction=float(skill == "open")))
+                state = _moved(state, object_id, skill == "open")
             case "reset_arm":
                 self.tick(0.0)
                 return

@@ -15,7 +15,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError, field_validator
 
 from homie_core import goals, key_path, yaml_file
 
@@ -34,10 +34,14 @@ class TaskError(ValueError):
     """A task that does not exist or is not valid, in one line."""
 
 
-class Placement(BaseModel):
-    """Where an object is at the start: an object of the scene, and the furniture or container that it is in or on."""
+class _Strict(BaseModel):
+    """Unknown fields are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Placement(_Strict):
+    """Where an object is at the start: an object of the scene, and the furniture or container that it is in or on."""
 
     object: NonEmpty
     on: NonEmpty
@@ -45,12 +49,61 @@ class Placement(BaseModel):
     """Which of its surfaces or shelves; None: any."""
     at: tuple[float, float] | None = None
     """Spot in that region, metres from its middle; None: any free one, by the episode's seed."""
+    yaw_degrees: float | None = None
+    """How it is turned there; None: its front to the region's front."""
 
 
-class Task(BaseModel):
+class ContainerStart(_Strict):
+    """Whether a container is open at the start."""
+
+    container: NonEmpty
+    open: bool
+
+
+class ApplianceStart(_Strict):
+    """Whether an appliance runs at the start."""
+
+    appliance: NonEmpty
+    running: bool
+
+
+class Pose(_Strict):
+    """Where the base stands: metres in the map, and degrees from east, counterclockwise."""
+
+    x: float
+    y: float
+    yaw_degrees: float = 0.0
+
+
+class RobotStart(_Strict):
+    """Where the robot starts."""
+
+    robot: Pose
+
+
+def _form(entry: Any) -> str | None:
+    """The tag of what an entry of ``placements`` is: that of its one field that tells."""
+    fields = type(entry).model_fields if isinstance(entry, _Strict) else entry if isinstance(entry, Mapping) else ()
+    found = set(fields) & {"object", "container", "appliance", "robot"}
+    return f"<{found.pop()}>" if len(found) == 1 else None
+
+
+Start = Annotated[
+    Annotated[Placement, Tag("<object>")]
+    | Annotated[ContainerStart, Tag("<container>")]
+    | Annotated[ApplianceStart, Tag("<appliance>")]
+    | Annotated[RobotStart, Tag("<robot>")],
+    Discriminator(
+        _form,
+        custom_error_type="form",
+        custom_error_message="must be a mapping with exactly one of object, container, appliance, robot",
+    ),
+]
+"""One thing that is otherwise at the start than the house says."""
+
+
+class Task(_Strict):
     """One task of the benchmark, valid once made."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: NonEmpty
     """The number in the paper's list and a slug, e.g. ``100_green_can_to_fridge``."""
@@ -58,8 +111,8 @@ class Task(BaseModel):
     """The paper's text, unchanged."""
     scene: NonEmpty
     """Name of the house."""
-    placements: tuple[Placement, ...] = ()
-    """Objects that are elsewhere than the house says."""
+    placements: tuple[Start, ...] = ()
+    """What is otherwise than the house says: where objects are, what is open, what runs, where the robot stands."""
     key_paths: list[Any]
     """As written, with groups; see :mod:`homie_core.key_path`."""
     goal: list[Any] = []
@@ -68,6 +121,7 @@ class Task(BaseModel):
     expert_length: Annotated[int, Field(ge=1)]
     """Steps of the expert's trajectory, End included (for PLWSR)."""
     split: Split | None = None
+    """The part of the suite that it belongs to; None for a task of one's own."""
 
     @field_validator("id")
     @classmethod
@@ -170,7 +224,7 @@ def _validated(data: Any, where: str) -> Task:
         return Task.model_validate(data)
     except ValidationError as error:
         first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"])
+        field = ".".join(str(part) for part in first["loc"] if not str(part).startswith("<"))
         message = first["msg"].removeprefix("Value error, ")
         raise TaskError(f"{where}: {field}: {message}, given {_short(first['input'])}") from error
 

@@ -29,7 +29,6 @@ _PLINTH = 0.10
 _SIDE = 0.02
 _FRONT = 0.02
 _GAP = 0.004
-_DRAWER_HEIGHT = 0.20
 _DRAWER_WALL = 0.012
 _DRAWER_RIM = 0.10
 _STEEL = (0.72, 0.73, 0.75)
@@ -51,13 +50,14 @@ class Counter(KitchenUnit):
     type: Literal["counter"] = "counter"
     width: Length = 1.5
     drawers: Annotated[int, Field(ge=1, le=8)] = 3
+    drawer_height: Annotated[float, Field(ge=0.16, le=0.40)] = 0.20
 
     def container_ids(self) -> tuple[str, ...]:
         return tuple(f"{self.id}/drawer_{number}" for number in range(1, self.drawers + 1))
 
     def build(self, body: mujoco.MjsBody, palette: Palette) -> None:
         lacquer = palette.plain(self.color, gloss=0.3)
-        bottom = self.height - _TOP - _DRAWER_HEIGHT
+        bottom = self.height - _TOP - self.drawer_height
         _add_cupboard(body, self, bottom, lacquer, palette, doors=self.drawers)
         self._add_worktop(body, palette)
         cell = self.width / self.drawers
@@ -87,13 +87,13 @@ class Counter(KitchenUnit):
         self, body: mujoco.MjsBody, container: str, middle: float, cell: float, finish: Finish, palette: Palette
     ) -> None:
         """The drawer's frame is the middle of its front's lower edge, in the closed position on the case's front."""
-        bottom = self.height - _TOP - _DRAWER_HEIGHT
+        bottom = self.height - _TOP - self.drawer_height
         drawer = body.add_body(name=container, pos=(self.depth / 2 + _GAP, middle, bottom))
         joint = drawer.add_joint(name=f"{container}/joint", type=mujoco.mjtJoint.mjJNT_SLIDE, axis=(1, 0, 0))
         joint.range, joint.limited = (0, DRAWER_TRAVEL), True
         joint.damping, joint.frictionloss, joint.armature = (10, 0, 0), 2.0, 0.05
         front_half = cell / 2 - _GAP / 2
-        front = Box((0, -front_half, _GAP), (_FRONT, front_half, _DRAWER_HEIGHT - _GAP))
+        front = Box((0, -front_half, _GAP), (_FRONT, front_half, self.drawer_height - _GAP))
         add_box(drawer, front, finish, mass=1.0)
         half = cell / 2 - _SIDE - 0.006
         back, floor, rim = -(self.depth - _SIDE - 0.02), 0.015 + _DRAWER_WALL, 0.015 + _DRAWER_WALL + _DRAWER_RIM
@@ -107,10 +107,10 @@ class Counter(KitchenUnit):
             add_box(drawer, wall, inside, mass=0.3)
         space = Box(
             (back + _DRAWER_WALL, -half + _DRAWER_WALL, floor),
-            (0, half - _DRAWER_WALL, _DRAWER_HEIGHT - _GAP),
+            (0, half - _DRAWER_WALL, self.drawer_height - _GAP),
         )
         add_region(drawer, container, "inside", space)
-        add_handle(drawer, container, (_FRONT, 0, _DRAWER_HEIGHT / 2), min(0.16, cell / 2), upright=False)
+        add_handle(drawer, container, (_FRONT, 0, self.drawer_height / 2), min(0.16, cell / 2), upright=False)
 
 
 class Sink(KitchenUnit):

@@ -7,6 +7,9 @@ Goal-Condition success (GC) is the share of a task's conditions that hold at the
     - {object: [apple, lemon], in: sink, count: 2}          # at least two of these, together
     - {object: bowl, in: sink, count: all}                  # every one of them
     - {object: any, in: sofa, count: none}                  # nothing movable is left there
+    - {object: cracker_box, in: sofa, count: {exactly: 5}}
+    - {object: bowl, in: [kitchen_counter, sink]}           # in any of these
+    - {object: [apple, pear, plum], in: sofa, kinds: 2}     # at least one each of two of these
     - {open: drawer}                                        # at least one is open
     - {closed: drawer}                                      # every one is closed
     - {held: sponge}
@@ -155,20 +158,28 @@ class Quantity:
 
 @dataclass(frozen=True, slots=True)
 class Located(Condition):
-    """Objects that are in or on a receptacle, directly or inside another object there."""
+    """Objects that are in or on a receptacle, directly or inside another object there.
+
+    With ``kinds`` above 0 not the objects are counted but the names in ``objects`` of which there is one there: it must
+    be at least ``kinds`` of them.
+    """
 
     objects: tuple[str, ...]
-    receptacle: str
+    receptacles: tuple[str, ...]
     quantity: Quantity = Quantity()
+    kinds: int = 0
 
     def _matching(self, scene: Scene) -> tuple[list[str], int]:
         things = _things(scene, self.objects)
-        return [id for id in things if any(scene.is_a(up, self.receptacle) for up in scene.receptacles(id))], len(
-            things
-        )
+        return [id for id in things if self._is_there(scene, id)], len(things)
+
+    def _is_there(self, scene: Scene, id: str) -> bool:
+        return any(scene.is_a(up, name) for up in scene.receptacles(id) for name in self.receptacles)
 
     def holds(self, scene: Scene) -> bool:
         there, total = self._matching(scene)
+        if self.kinds:
+            return sum(any(scene.is_a(id, name) for id in there) for name in self.objects) >= self.kinds
         return self.quantity.accepts(len(there), total)
 
     def found(self, scene: Scene) -> str:
@@ -176,10 +187,11 @@ class Located(Condition):
         return f"{len(there)} of {total}{': ' if there else ''}{', '.join(there)}"
 
     def names(self) -> tuple[str, ...]:
-        return (*self.objects, self.receptacle)
+        return (*self.objects, *self.receptacles)
 
     def __str__(self) -> str:
-        return f"{self.quantity} {_spoken(self.objects)} in {self.receptacle}"
+        amount = f"at least {self.kinds} kinds of" if self.kinds else str(self.quantity)
+        return f"{amount} {_spoken(self.objects)} in {_spoken(self.receptacles)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,6 +338,7 @@ def _condition(data: Any, where: str) -> Condition:
         raise GoalError(f"{where} must be a mapping, not {data!r}")
     forms: tuple[tuple[set[str], set[str], Callable[[Mapping[str, Any], str], Condition]], ...] = (
         ({"object", "in"}, {"count"}, _located),
+        ({"object", "in", "kinds"}, set(), _kinds_located),
         ({"object", "state"}, {"count"}, _in_state),
         ({"open"}, set(), lambda item, at: Opened(_name(item, "open", at), True)),
         ({"closed"}, set(), lambda item, at: Opened(_name(item, "closed", at), False)),
@@ -341,11 +354,18 @@ def _condition(data: Any, where: str) -> Condition:
 
 
 def _located(item: Mapping[str, Any], where: str) -> Condition:
-    return Located(_names(item, where), _name(item, "in", where), _quantity(item, where))
+    return Located(_names(item, "object", where), _names(item, "in", where), _quantity(item, where))
+
+
+def _kinds_located(item: Mapping[str, Any], where: str) -> Condition:
+    names, kinds = _names(item, "object", where), item["kinds"]
+    if type(kinds) is not int or not 1 <= kinds <= len(names):
+        raise GoalError(f"{where}: kinds must be a number from 1 to that of the objects, {len(names)}, not {kinds!r}")
+    return Located(names, _names(item, "in", where), kinds=kinds)
 
 
 def _in_state(item: Mapping[str, Any], where: str) -> Condition:
-    return InState(_names(item, where), _name(item, "state", where), _quantity(item, where))
+    return InState(_names(item, "object", where), _name(item, "state", where), _quantity(item, where))
 
 
 def _name(item: Mapping[str, Any], field: str, where: str) -> str:
@@ -355,12 +375,12 @@ def _name(item: Mapping[str, Any], field: str, where: str) -> str:
     return value.strip()
 
 
-def _names(item: Mapping[str, Any], where: str) -> tuple[str, ...]:
-    value = item["object"]
+def _names(item: Mapping[str, Any], field: str, where: str) -> tuple[str, ...]:
+    value = item[field]
     values = value if isinstance(value, list) else [value]
     if not values:
-        raise GoalError(f"{where}: object must be a name or a list of names, not {value!r}")
-    return tuple(_name({"object": each}, "object", where) for each in values)
+        raise GoalError(f"{where}: {field} must be a name or a list of names, not {value!r}")
+    return tuple(_name({field: each}, field, where) for each in values)
 
 
 def _quantity(item: Mapping[str, Any], where: str) -> Quantity:

@@ -6,13 +6,14 @@ written one by one (the ``keypath.json`` of EMMOE-100) or with groups that expan
     - optional: "[Go to, fridge]"                    # with and without
     - all_of: ["[Open, fridge]", ["[Pick, apple]", "[Put, apple, sink]"]]    # every order; a list stays together
     - any_of: ["[Put, can, fridge]", "[Put, can, drawer]"]                   # one of them
+    - {some_of: ["[Pick, apple]", "[Pick, pear]", "[Pick, plum]"], count: 2} # two of them, in every order
     - "[End]"
 
 **Matching.** One greedy pass over the steps, in order: a successful step that equals the next node of the path consumes
 it; a step consumes at most one node; other steps are free. Names are compared by canonical category, and by number
-where the node has one. For Go to, the kitchen, its counter, its sink and its drawers are one place (the paper's example
-needs "Go to kitchen" to count for "Go to drawer"). Everywhere else they differ: "Put in sink" does not satisfy "Put in
-drawer", as it did in the original. End matches by its verb alone.
+where the node has one and the step tells which instance it was. For Go to, the kitchen, its counter, its sink and its
+drawers are one place (the paper's example needs "Go to kitchen" to count for "Go to drawer"). Everywhere else they
+differ: "Put in sink" does not satisfy "Put in drawer", as it did in the original. End matches by its verb alone.
 
 **What of a step is compared.** What was done, where that is known: if every name of the step was resolved to a thing of
 the scene (``Step.target_id``, ``Step.destination_id``), the categories and numbers of these things count and the words
@@ -29,7 +30,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 from typing import Any, Protocol
 
 from homie_core import names
@@ -71,9 +72,14 @@ class Pattern:
             self.verb == step.verb
             and (self.target == step.target or (step.by_things and step.target in self.targets))
             and (self.destination == step.destination or (step.by_things and step.destination in self.destinations))
-            and self.target_number in (None, step.target_number)
-            and self.destination_number in (None, step.destination_number)
+            and _same(self.target_number, step.target_number, step.by_things)
+            and _same(self.destination_number, step.destination_number, step.by_things)
         )
+
+
+def _same(wanted: int | None, number: int | None, by_things: bool) -> bool:
+    """Whether an instance is the one that a node wants. Words without a number do not say which one it was."""
+    return wanted is None or number == wanted or (number is None and not by_things)
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,6 +310,22 @@ class _AnyOf:
             yield from part.alternatives()
 
 
+@dataclass(frozen=True)
+class _SomeOf:
+    parts: tuple[_Part, ...]
+    chosen: int
+
+    def count(self) -> int:
+        return sum(_AllOf(parts).count() for parts in combinations(self.parts, self.chosen))
+
+    def shortest(self) -> int:
+        return sum(sorted(part.shortest() for part in self.parts)[: self.chosen])
+
+    def alternatives(self) -> Iterator[KeyPath]:
+        for parts in combinations(self.parts, self.chosen):
+            yield from _AllOf(parts).alternatives()
+
+
 _GROUPS = ("all_of", "any_of", "optional")
 
 
@@ -318,15 +340,25 @@ def _part(data: Any, where: str) -> _Part:
         return _node(data, where)
     if isinstance(data, list):
         return _sequence(data, where)
+    if isinstance(data, Mapping) and set(data) == {"some_of", "count"}:
+        return _some_of(data, where)
     if not isinstance(data, Mapping) or len(data) != 1 or next(iter(data)) not in _GROUPS:
         raise KeyPathError(
-            f"{where} must be a subtask in brackets, a list, or one of {', '.join(_GROUPS)}, not {data!r}"
+            f"{where} must be a subtask in brackets, a list, or one of {', '.join(_GROUPS)}, some_of with count, "
+            f"not {data!r}"
         )
     ((group, content),) = data.items()
     if group == "optional":
         return _AnyOf((_Sequence(()), _part(content, f"{where}, optional")))
     parts = _sequence(content, f"{where}, {group}").parts
     return _AllOf(parts) if group == "all_of" else _AnyOf(parts)
+
+
+def _some_of(data: Mapping[str, Any], where: str) -> _SomeOf:
+    parts, count = _sequence(data["some_of"], f"{where}, some_of").parts, data["count"]
+    if type(count) is not int or not 1 <= count <= len(parts):
+        raise KeyPathError(f"{where}, some_of: count must be a number from 1 to {len(parts)}, not {count!r}")
+    return _SomeOf(parts, count)
 
 
 def _node(text: str, where: str) -> _Node:

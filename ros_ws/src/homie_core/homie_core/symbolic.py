@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from homie_core.errors import ErrorCode
 from homie_core.goals import ANY_OBJECT
-from homie_core.world_state import FLOOR, GRIPPER, Kind, WorldState, owner_of
+from homie_core.world_state import FLOOR, GRIPPER, RUNNING, Kind, ObjectState, WorldState, owner_of
 
 
 class Act(NamedTuple):
@@ -31,13 +31,17 @@ END = Act("End")
 
 
 class State(NamedTuple):
-    """What changes. ``parents`` follows ``Domain.movable``, ``opened`` follows ``Domain.containers``."""
+    """What changes. ``parents`` follows ``Domain.movable``, ``opened`` follows ``Domain.containers``.
+
+    ``running`` are the ids of the appliances that run. They stop when they are opened.
+    """
 
     near: str
     """Id of the thing that the robot went to; empty before the first Go to."""
     held: str
     parents: tuple[str, ...]
     opened: tuple[bool, ...]
+    running: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,7 @@ class Domain:
     receptacles: tuple[str, ...]
     """Where a Put may go: containers and furniture, then vessels."""
     states: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """What things are (cold, clean, ...). No act of this domain changes it."""
+    """What things are (cold, clean, ...) but for whether they run. No act of this domain changes it."""
     _movable_index: dict[str, int] = field(init=False, repr=False, compare=False)
     _container_index: dict[str, int] = field(init=False, repr=False, compare=False)
     _receptacle_set: frozenset[str] = field(init=False, repr=False, compare=False)
@@ -118,13 +122,14 @@ class Domain:
             case "Pick":
                 near = owner_of(self.parent(state, act.target))
                 parents = self._with_parent(state, act.target, GRIPPER)
-                return State("" if near == FLOOR else near, act.target, parents, state.opened)
+                return state._replace(near="" if near == FLOOR else near, held=act.target, parents=parents)
             case "Put":
-                return State(state.near, "", self._with_parent(state, state.held, act.destination), state.opened)
+                return state._replace(held="", parents=self._with_parent(state, state.held, act.destination))
             case "Open" | "Close":
                 index = self._container_index[act.target]
                 opened = (*state.opened[:index], act.verb == "Open", *state.opened[index + 1 :])
-                return state._replace(opened=opened)
+                running = state.running - {act.target} if act.verb == "Open" else state.running
+                return state._replace(opened=opened, running=running)
             case "End":
                 return state
             case _:
@@ -204,10 +209,15 @@ def from_world(world: WorldState, relevant: Collection[str] | None = None) -> tu
         movable=tuple(thing.id for thing in movable),
         containers=tuple(thing.id for thing in containers),
         receptacles=tuple(thing.id for thing in (*fixed, *vessels)),
-        states={thing.id: thing.states for thing in things if thing.states},
+        states={thing.id: states for thing in things if (states := _lasting(thing))},
     )
     parents = tuple(GRIPPER if thing.id == world.held else thing.parent for thing in movable)
-    return domain, State("", world.held, parents, tuple(thing.is_open for thing in containers))
+    running = frozenset(thing.id for thing in things if RUNNING in thing.states)
+    return domain, State("", world.held, parents, tuple(thing.is_open for thing in containers), running)
+
+
+def _lasting(thing: ObjectState) -> tuple[str, ...]:
+    return tuple(state for state in thing.states if state != RUNNING)
 
 
 def _closure(world: WorldState, relevant: frozenset[str]) -> frozenset[str]:
@@ -260,4 +270,4 @@ class SymbolicScene:
         return self.domain.is_near(self.state, id)
 
     def has_state(self, id: str, state: str) -> bool:
-        return state in self.domain.states.get(id, ())
+        return id in self.state.running if state == RUNNING else state in self.domain.states.get(id, ())

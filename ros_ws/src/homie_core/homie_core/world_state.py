@@ -16,6 +16,9 @@ GRIPPER = "gripper"
 FLOOR = "floor"
 """Parent of an object that lies on no furniture."""
 
+RUNNING = "on"
+"""State of an appliance that runs."""
+
 VESSELS = frozenset({"bowl"})
 """Categories of objects that others can be put into, and that take these along."""
 

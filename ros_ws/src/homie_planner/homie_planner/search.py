@@ -165,7 +165,8 @@ def search(problem: Problem, limit: int = EXPANSION_LIMIT) -> tuple[Act, ...]:
     """
     order = count()
     estimate = _Estimate(problem)
-    queue: list[tuple[int, int, int, Cost, State, Rest]] = []
+    # Of nodes that look alike, the one that seems nearest to the end is taken first.
+    queue: list[tuple[int, int, int, int, Cost, State, Rest]] = []
     parents: dict[tuple[State, Rest], tuple[tuple[State, Rest], Act] | None] = {}
     best: dict[tuple[State, Rest], Cost] = {}
     for rest in dict.fromkeys(problem.rests):
@@ -173,11 +174,12 @@ def search(problem: Problem, limit: int = EXPANSION_LIMIT) -> tuple[Act, ...]:
             continue  # it names what is not there
         node = (problem.start, rest)
         parents[node], best[node] = None, (0, 0)
-        heapq.heappush(queue, (estimate(*node), 0, next(order), (0, 0), *node))
+        left = estimate(*node)
+        heapq.heappush(queue, (left, 0, left, next(order), (0, 0), *node))
     for _ in range(limit):
         if not queue:
             raise NoPlan("no plan reaches the goal through a key path from here")
-        _, _, _, cost, state, rest = heapq.heappop(queue)
+        *_, cost, state, rest = heapq.heappop(queue)
         node = (state, rest)
         if cost > best[node]:
             continue
@@ -188,7 +190,8 @@ def search(problem: Problem, limit: int = EXPANSION_LIMIT) -> tuple[Act, ...]:
             total = (cost[0] + 1, cost[1] + _indirect(state, act))
             if total < best.get(following, (limit, 0)):
                 best[following], parents[following] = total, (node, act)
-                heapq.heappush(queue, (total[0] + estimate(*following), total[1], next(order), total, *following))
+                left = estimate(*following)
+                heapq.heappush(queue, (total[0] + left, total[1], left, next(order), total, *following))
     raise NoPlan(f"no plan found within {limit} search steps")
 
 

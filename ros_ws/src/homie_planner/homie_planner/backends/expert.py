@@ -2,6 +2,9 @@
 
 It replans from the actual state whenever the world is not as its plan expected, after every failure at the latest. It
 makes no mistake that the symbols can show, so that it must reach 100 % on a task that is not broken.
+
+To study what re-planning is worth, it can be made to forget failures: a forgotten one is taken for a success, and the
+plan is followed without a look at the world until a failure is noticed again. One that forgets them all never re-plans.
 """
 
 from __future__ import annotations
@@ -9,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pydantic import BaseModel, ConfigDict
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
 
 from homie_core import key_path, names
 from homie_core.episode import Step
@@ -29,9 +33,11 @@ _ROLES = {PICK.name: Role.PICK, PUT.name: Role.PUT_OBJECT, OPEN.name: Role.OPEN,
 
 
 class Options(BaseModel):
-    """It has none."""
+    """How good a planner it is."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    forget: float = Field(0.0, ge=0.0, le=1.0, description="Chance that a failure is forgotten; 1: it never re-plans")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +52,19 @@ class _Plan:
 class Expert:
     """The privileged planner. See the head of this file."""
 
-    name = "expert"
     capabilities = Capabilities(privileged=True)
 
-    def __init__(self) -> None:
+    def __init__(self, forget: float = 0.0) -> None:
+        self.name = "expert" if forget == 0 else f"expert, forget={forget:g}"
+        self._forget = forget
         self._near = ""
         self._plan: _Plan | None = None
+        self._blind = False
 
     def reset(self) -> None:
         self._near = ""
         self._plan = None
+        self._blind = False
 
     def close(self) -> None:
         """Nothing to give back."""
@@ -65,7 +74,7 @@ class Expert:
             raise PlannerError("the expert needs the state of the world")
         task = _task(request.task_json)
         last = request.steps[-1] if request.steps else None
-        plan = self._continued(request.world, last) or self._searched(task, request.world, request.steps)
+        plan = self._continued(request, last) or self._searched(task, request.world, request.steps)
         act, purpose = plan.acts[0], plan.acts[1] if len(plan.acts) > 1 else END
         after = plan.domain.apply(plan.state, act)
         self._plan = _Plan(plan.acts[1:], plan.domain, after)
@@ -76,34 +85,66 @@ class Expert:
         chosen = replace(subtask, model=_model(subtask, None if target is None else target.kind))
         return PlanReply(reply_text(analysis.sentence(last, subtask, why), chosen))
 
-    def _continued(self, world: WorldState, last: Step | None) -> _Plan | None:
-        """The rest of the last plan, if its first act had just the effect that was expected."""
-        plan = self._plan
-        if plan is None or last is None or not last.success:
+    def _continued(self, request: PlanRequest, last: Step | None) -> _Plan | None:
+        """The rest of the last plan, if its first act had just the effect that was expected, or is believed to."""
+        plan, world = self._plan, request.world
+        if plan is None or last is None or world is None:
+            return None
+        if not last.success:
+            self._blind = self._forgets(request)
             # wherever the robot stands after a failure, it was not good enough
             self._near = ""
+        if self._blind:
+            return plan
+        if not last.success:
             return None
         self._near = plan.state.near
         _, actual = from_world(world, plan.domain.categories)
         return plan if actual._replace(near=self._near) == plan.state else None
 
+    def _forgets(self, request: PlanRequest) -> bool:
+        """Whether the failure of the last step is forgotten: by seed and step, whatever else was planned."""
+        rng = np.random.default_rng(np.random.SeedSequence(request.seed, spawn_key=(request.step,)))
+        return bool(rng.random() < self._forget)
+
     def _searched(self, task: Task, world: WorldState, steps: Sequence[Step]) -> _Plan:
-        things = world.categories
-        present = frozenset(things.values())
-        rests = _rests(task.paths, steps, things)
-        spoken = {thing.id: names.name_of(thing.id, world) for thing in world.objects}
-        failure = NoPlan("no plan")
-        for relevant in (_relevant(task), None):
-            domain, state = from_world(world, relevant)
-            near = self._near if self._near in domain.categories else ""
-            start = state._replace(near=near)
-            try:
-                acts = search(Problem(domain, start, rests, task.conditions, spoken, present))
-            except NoPlan as error:
-                failure = error
-                continue
-            return _Plan(acts, domain, start)
-        raise PlannerError(str(failure)) from failure
+        try:
+            acts, problem = find_plan(task, world, steps, self._near)
+        except NoPlan as error:
+            raise PlannerError(str(error)) from error
+        return _Plan(acts, problem.domain, problem.start)
+
+
+def find_plan(
+    task: Task,
+    world: WorldState,
+    steps: Sequence[Step] = (),
+    near: str = "",
+    paths: Sequence[KeyPath] | None = None,
+) -> tuple[tuple[Act, ...], Problem]:
+    """A shortest plan for what is left of a task after ``steps``, and the problem that it solves.
+
+    ``near`` is the id of the thing that the robot went to, empty if it may be near nothing; ``paths`` are the key paths
+    that will do, by default all. Things that the task does not speak of are looked at only if there is no plan without
+    them.
+
+    Raises:
+        NoPlan: there is none, or it takes too long to find one.
+    """
+    things = world.categories
+    present = frozenset(things.values())
+    rests = _rests(task.paths if paths is None else paths, steps, things)
+    spoken = {thing.id: names.name_of(thing.id, world) for thing in world.objects}
+    failure = NoPlan("no plan")
+    for relevant in (_relevant(task), None):
+        domain, state = from_world(world, relevant)
+        start = state._replace(near=near if near in domain.categories else "")
+        problem = Problem(domain, start, rests, task.conditions, spoken, present)
+        try:
+            return search(problem), problem
+        except NoPlan as error:
+            failure = error
+    raise failure
 
 
 def _task(text: str) -> Task:
@@ -166,5 +207,5 @@ def _model(subtask: Subtask, kind: Kind | None) -> str:
 
 
 def make(argument: str, options: Options) -> Expert:
-    """The expert."""
-    return Expert()
+    """The expert, as good as ``options`` say."""
+    return Expert(options.forget)

@@ -186,7 +186,7 @@ class Gguf:
             "seed": (request.seed if options.seed is None else options.seed) % _SEEDS,
             "cache_prompt": options.cache_prompt,
         }
-        if options.json_schema:
+        if options.json_schema and not request.free_text:
             schema = {"name": "reply", "strict": True, "schema": reply_schema(request.vocabulary)}
             body["response_format"] = {"type": "json_schema", "json_schema": schema}
         seconds = deadline.remaining

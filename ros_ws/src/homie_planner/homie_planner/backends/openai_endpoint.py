@@ -248,10 +248,11 @@ class OpenAiEndpoint:
             RequestFault: there will be none.
         """
         body = self._body(request)
-        formats = self._formats(request.vocabulary)
+        formats = [{}] if request.free_text else self._formats(request.vocabulary)
         while True:
+            form = {} if request.free_text else formats[self._refused_formats]
             try:
-                reply = await self._send(connection, body | formats[self._refused_formats] | self._options.body, asked)
+                reply = await self._send(connection, body | form | self._options.body, asked)
             except RequestFault as fault:
                 if _refuses_format(fault) and self._refused_formats + 1 < len(formats):
                     self._refused_formats += 1
@@ -300,7 +301,7 @@ class OpenAiEndpoint:
             system_role=options.system_role,
             format=options.image_format,
             detail=options.image_detail,
-            system_addition=JSON_OBJECT_TEXT if options.structured_output == "json_object" else "",
+            system_addition=JSON_OBJECT_TEXT if self._wants_json_object(request) else "",
         )
         fields: dict[str, Any] = {
             "model": self._model,
@@ -313,6 +314,9 @@ class OpenAiEndpoint:
         if options.stream:
             fields |= {"stream": True, "stream_options": {"include_usage": True}}
         return {name: value for name, value in fields.items() if value is not None}
+
+    def _wants_json_object(self, request: PlanRequest) -> bool:
+        return self._options.structured_output == "json_object" and not request.free_text
 
     def _formats(self, vocabulary: Vocabulary) -> list[dict[str, Any]]:
         """The fields for structured output to try, one after the other as the server refuses them."""
