@@ -17,6 +17,7 @@ EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130
 
 BAG = click.Path(path_type=Path)
+PAGES = click.Choice(["all", "failed", "none"])
 
 
 @click.group()
@@ -112,6 +113,7 @@ def demo(processes: bool, attach: bool, runs: Path, **values: object) -> None:
 @click.option("--runs", type=BAG, default=Path("runs"), show_default=True, help="Gets the new folder.")
 @click.option("--resume", type=BAG, help="Folder of a run to go on with, as it was begun.")
 @click.option("--retry-failed", is_flag=True, help="With --resume: try the failed episodes again.")
+@click.option("--pages", type=PAGES, default="all", show_default=True, help="Episodes that get a page of their own.")
 def evaluate(
     workers: int,
     tries: int,
@@ -120,6 +122,7 @@ def evaluate(
     runs: Path,
     resume: Path | None,
     retry_failed: bool,
+    pages: str,
     **values: object,
 ) -> None:
     """Run a suite (emmoe) with one planner or several, and score it."""
@@ -127,9 +130,10 @@ def evaluate(
 
     from homie_bringup.evaluation_command import EvaluationOptions, run_evaluation
     from homie_bringup.settings import SettingsError
+    from homie_eval.episode_pages import Pages
 
     given = {key: value for key, value in values.items() if value not in (None, (), "")}
-    options = EvaluationOptions(workers, tries, worker_memory, name, runs, resume, retry_failed)
+    options = EvaluationOptions(workers, tries, worker_memory, name, runs, resume, retry_failed, Pages(pages))
     try:
         code = run_evaluation(options, given, Console())
     except SettingsError as error:
@@ -210,20 +214,21 @@ def score(paths: tuple[Path, ...], as_published: bool, emmoe100: Path | None) ->
 
 
 @homie.command()
-@click.argument("bag", type=BAG)
-@click.option("--out", type=BAG, help="Folder for the report and the videos; by default the bag's parent.")
-def report(bag: Path, out: Path | None) -> None:
-    """Make the report and the videos of a recorded bag again."""
-    from homie_bringup.pages import write_pages
-    from homie_eval.bag import BagError
-    from homie_eval.video import VideoError
+@click.argument("path", type=BAG)
+@click.option("--out", type=BAG, help="Of a bag: folder for report and videos.  [default: the bag's parent]")
+@click.option("--pages", type=PAGES, default="all", show_default=True, help="Of a run: episodes that get a page.")
+def report(path: Path, out: Path | None, pages: str) -> None:
+    """Make the report and the videos of a bag again, or the report of a run and of its episodes."""
+    from rich.console import Console
+
+    from homie_bringup.report_command import run_report
+    from homie_bringup.settings import SettingsError
+    from homie_eval.episode_pages import Pages
 
     try:
-        pages = write_pages(bag, out or bag.resolve().parent)
-    except (BagError, VideoError) as error:
+        run_report(path, out, Pages(pages), Console())
+    except SettingsError as error:
         raise click.UsageError(str(error)) from error
-    for page in pages:
-        click.echo(page)
 
 
 @homie.command()

@@ -62,6 +62,8 @@ def homie(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
         (["dance"], ["dance"]),
         (["score", "no_such_bag"], ["no_such_bag"]),
         (["report", "no_such_bag"], ["no_such_bag"]),
+        (["report", "no_such_bag", "--pages", "some"], ["--pages", "some", "all", "failed", "none"]),
+        (["eval", "emmoe", "--pages", "some"], ["--pages", "some", "all", "failed", "none"]),
         (["tasks", "no_such_task"], ["no_such_task", "100_green_can_to_fridge"]),
     ],
 )

@@ -4,7 +4,8 @@ runs/<name>/
     run.sqlite                        the plan and a record for every episode (homie_eval.runs.store)
     lock                              held by the one process that works on the run on this machine
     log/<worker>.log                  what each worker wrote
-    episodes/<planner>/<task>/trial<n>/bag/
+    report.html                       the results, for people
+    episodes/<planner>/<task>/trial<n>/bag/  report.html
     tables.tex  metrics.csv  episodes.csv  results.json     when it is finished, or asked for
 """
 
@@ -49,6 +50,14 @@ class EvaluationFolder:
 
     def bag(self, episode: Episode) -> Path:
         return self.episodes / episode.planner / episode.task / f"trial{episode.trial}" / "bag"
+
+    @property
+    def report(self) -> Path:
+        return self.path / "report.html"
+
+    def page(self, episode: Episode) -> Path:
+        """The report of one episode."""
+        return self.bag(episode).with_name("report.html")
 
     def episode_id(self, episode: Episode) -> str:
         """The id that the episode's messages carry."""

@@ -183,7 +183,13 @@ class RunStore:
             )
 
     def fail(
-        self, episode: Episode, worker: str, cause: str, now: float, max_tries: int, trajectory: Trajectory | None = None
+        self,
+        episode: Episode,
+        worker: str,
+        cause: str,
+        now: float,
+        max_tries: int,
+        trajectory: Trajectory | None = None,
     ) -> None:
         """A try of ``worker`` failed for a reason that is not the planner's doing.
 
@@ -228,8 +234,8 @@ class RunStore:
         """The records of the episodes in ``states``, in the order of the plan."""
         marks = ", ".join("?" * len(states))
         cursor = self._connection.execute(
-            "SELECT planner, task, trial, seed, state, tries, worker, since, seconds, cause, outcome, trajectory, "
-            f"live_scores FROM episodes WHERE state IN ({marks}) ORDER BY number",  # noqa: S608 - only marks
+            "SELECT planner, task, trial, seed, state, tries, worker, since, seconds, cause, outcome, trajectory, "  # noqa: S608 - only marks
+            f"live_scores FROM episodes WHERE state IN ({marks}) ORDER BY number",
             [state.value for state in states],
         )
         for planner, task, trial, seed, state, *rest in cursor:
