@@ -42,7 +42,7 @@ def homie(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
         (["demo", "--processes", "--attach"], ["--processes", "--attach"]),
         (["demo", "--colour"], ["--colour"]),
         (["demo", "--planner-option", "repair"], ["repair", "NAME=VALUE"]),
-        (["demo", "--planner-option", "options.speed=3"], ["speed", "none"]),
+        (["demo", "--planner-option", "options.speed=3"], ["speed", "forget"]),
         (["eval"], ["suite", "emmoe", "--resume"]),
         (["eval", "olympics"], ["suite", "olympics", "emmoe"]),
         (["eval", "emmoe", "--planner", "gpt"], ["planner", "gpt", "expert"]),
