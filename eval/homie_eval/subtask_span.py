@@ -1,0 +1,67 @@
+"""When each subtask of an episode was executed, and what a camera saw meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from homie_core.episode import Step
+from homie_core.from_messages import NANOSECONDS
+from homie_eval.bag import Bag, BagError, Record
+from homie_eval.episode_stream import episode_records
+from homie_eval.images import ImageError, Picture, from_compressed
+
+
+@dataclass(frozen=True, slots=True)
+class SubtaskSpan:
+    """A subtask that moved something, with the simulation time in which it did, nanoseconds, both ends included."""
+
+    step: Step
+    start: int
+    end: int
+
+    def ticks(self, rate: int) -> list[int]:
+        """The times of the frames at ``rate`` a second, nanoseconds: the first one is the start."""
+        return [
+            self.start + tick * NANOSECONDS // rate for tick in range((self.end - self.start) * rate // NANOSECONDS + 1)
+        ]
+
+
+def executed_spans(steps: Iterable[Step]) -> tuple[SubtaskSpan, ...]:
+    """The subtasks that took simulation time, in order: neither those refused beforehand, nor skills without motion."""
+    return tuple(
+        SubtaskSpan(step, max(0, step.stamp - round(step.sim_seconds * NANOSECONDS)), step.stamp)
+        for step in steps
+        if step.attempts > 0 and step.sim_seconds > 0 and not step.subtask.is_end
+    )
+
+
+def span_pictures(
+    bag: Bag, topic: str, episode_id: str, spans: Sequence[SubtaskSpan], rate: int
+) -> Iterator[tuple[SubtaskSpan, Picture]]:
+    """A picture for each tick of each span, in one reading pass: the newest one at that time.
+
+    Ticks before the first picture get that one. There is nothing if the episode has no readable picture.
+    """
+    ticks = iter([(span, tick) for span in spans for tick in span.ticks(rate)])
+    due = next(ticks, None)
+    shown: Picture | None = None
+    for stamp, picture in _decoded(episode_records(bag, topic, episode_id)):
+        while shown is not None and due is not None and due[1] < stamp:
+            yield due[0], shown
+            due = next(ticks, None)
+        if due is None:
+            return
+        shown = picture
+    while shown is not None and due is not None:
+        yield due[0], shown
+        due = next(ticks, None)
+
+
+def _decoded(records: Iterable[tuple[int, Record]]) -> Iterator[tuple[int, Picture]]:
+    """Pictures that cannot be decoded are left out."""
+    for stamp, record in records:
+        try:
+            yield stamp, from_compressed(record.decode())
+        except (ImageError, BagError):
+            continue
