@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from homie_core.from_messages import NANOSECONDS
@@ -45,8 +45,12 @@ def episode_records(bag: Bag, topic: str, episode_id: str) -> Iterator[tuple[int
             yield stamp, record
 
 
-def recorded_rate(bag: Bag, topic: str, episode_id: str) -> int | None:
-    """Messages a second of simulation time, rounded, at least 1; None if there are not two at different times."""
-    stamps = [stamp for stamp, _ in episode_records(bag, topic, episode_id)]
+def episode_stamps(bag: Bag, topic: str, episode_id: str) -> list[int]:
+    """When there was a message, nanoseconds of simulation time, in the order of recording."""
+    return [stamp for stamp, _ in episode_records(bag, topic, episode_id)]
+
+
+def rate_of(stamps: Sequence[int]) -> int | None:
+    """Messages a second, rounded, at least 1; None if there are not two at different times."""
     gaps = sorted(after - before for before, after in pairwise(stamps) if after > before)
     return max(1, round(NANOSECONDS / gaps[len(gaps) // 2])) if gaps else None

@@ -63,6 +63,11 @@ class RobotStates:
     _joints: _Series
     _base: _Series
 
+    @property
+    def stamps(self) -> tuple[Sequence[int], Sequence[int]]:
+        """When there were joint states, and when odometry, nanoseconds of simulation time."""
+        return self._joints.stamps.tolist(), self._base.stamps.tolist()
+
     def at(self, times: Sequence[int]) -> Rows:
         """A row for each time (nanoseconds of simulation time): the newest messages then."""
         return np.hstack([self._joints.at(times), self._base.at(times)]).astype(np.float32)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from homie_core.episode import Step
 from homie_core.from_messages import NANOSECONDS
 from homie_eval.bag import Bag, BagError, Record
 from homie_eval.episode_stream import episode_records
 from homie_eval.images import ImageError, Picture, from_compressed
+
+LONGEST_GAP = NANOSECONDS
+"""A stream that says nothing for longer was interrupted: nothing can be learned from what it said before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,12 @@ class SubtaskSpan:
         return [
             self.start + tick * NANOSECONDS // rate for tick in range((self.end - self.start) * rate // NANOSECONDS + 1)
         ]
+
+    def covered_by(self, stamps: Sequence[int]) -> bool:
+        """Whether messages at these times tell of the whole span, with no longer gap than `LONGEST_GAP`."""
+        near = [stamp for stamp in stamps if self.start - LONGEST_GAP <= stamp <= self.end + LONGEST_GAP]
+        edges = sorted([self.start, *(min(max(stamp, self.start), self.end) for stamp in near), self.end])
+        return bool(near) and all(after - before <= LONGEST_GAP for before, after in pairwise(edges))
 
 
 def executed_spans(steps: Iterable[Step]) -> tuple[SubtaskSpan, ...]:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from homie_eval.bag import Bag
-from homie_eval.episode_stream import episode_records, recorded_rate
+from homie_eval.episode_stream import episode_records, episode_stamps, rate_of
 from support.bags import BagFixture, message
 from support.moving_bag import SECOND
 from support.trajectories import info
@@ -70,6 +70,6 @@ def test_the_rate_is_that_of_most_messages(tmp_path: Path) -> None:
         bag.odometry(0, 0.0, 0.0)
         bag.odometry(0, 0.0, 0.0)
     with Bag(tmp_path / "bag") as read:
-        assert recorded_rate(read, "odom", "e1") == 5
-        assert recorded_rate(read, "odom", "e2") is None
-        assert recorded_rate(read, "odom", "e3") is None
+        assert rate_of(episode_stamps(read, "odom", "e1")) == 5
+        assert rate_of(episode_stamps(read, "odom", "e2")) is None
+        assert rate_of(episode_stamps(read, "odom", "e3")) is None

@@ -189,11 +189,25 @@ def test_what_lacks_something_is_left_out_with_the_reason(tmp_path: Path) -> Non
     done = export(tmp_path)
     assert (done.episodes, done.records) == (1, 2)
     assert done.left_out == (
-        f"blind is left out: its bag holds no readable picture on {HEAD_CAMERA}",
+        f"blind is left out: its bag holds no two pictures on {HEAD_CAMERA}",
         "numb is left out: /joint_states does not tell of r_gripper_finger_joint",
         "instant is left out: none of its subtasks took simulation time",
         "wide is left out: its pictures are 96x48, those of the others 64x48",
     )
+
+
+def test_a_subtask_in_which_the_camera_was_interrupted_is_left_out(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow", reason="pyarrow is missing: make extra-lerobot")
+    with BagFixture(tmp_path / "bag") as bag:
+        write_moving_episode(bag, "e1", seen_until=1.2)
+        write_moving_episode(bag, "e2", seen_until=0.2, steps=moving_steps(seconds=(0.0, 0.0, 2.5, 0.0)))
+    done = export(tmp_path)
+    assert (done.episodes, done.records) == (1, 1)
+    reason = "its pictures, joint states or odometry were interrupted in every subtask"
+    part = "e1: pictures, joint states or odometry were interrupted in step 3, left out"
+    assert done.left_out == (part, f"e2 is left out: {reason}")
+    (row,) = parquet(done.path / "meta/episodes/chunk-000/file-000.parquet").to_pylist()
+    assert row["length"] == FRAMES[0]
 
 
 def test_nothing_left_or_no_parquet_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,6 +47,23 @@ def test_ticks_are_within_the_span_and_evenly_spaced(start: int, length: int, ra
     assert all(abs((tick - start) - number * SECOND / rate) < 1 for number, tick in enumerate(ticks))
 
 
+@pytest.mark.parametrize(
+    ("times", "covered"),
+    [
+        ([], False),
+        ([5.0, 5.5, 6.5, 7.0], True),
+        ([4.5, 5.5, 6.4, 7.4], True),
+        ([5.9, 6.1], True),
+        ([5.0, 5.5, 6.6, 7.0], False),  # 1.1 s without a message
+        ([5.0, 5.9], False),  # stopped
+        ([6.1, 6.5, 7.0], False),  # began late
+        ([0.0, 1.0, 2.0, 3.0], False),
+    ],
+)
+def test_whether_a_stream_covers_a_span_from_5_to_7(times: list[float], covered: bool) -> None:
+    assert span(5.0, 7.0).covered_by([round(time * SECOND) for time in times]) is covered
+
+
 def test_each_tick_shows_the_newest_picture(tmp_path: Path) -> None:
     frames: list[tuple[float, int | None]] = [(0.0, 10), (0.5, 20), (0.5, 30), (1.0, 40), (2.0, 50)]
     assert seen(tmp_path, frames, [span(0.0, 1.0), span(1.5, 3.0)], 2) == [[10, 30, 40], [40, 50, 50, 50]]

@@ -89,9 +89,17 @@ def test_what_has_nothing_to_show_is_left_out_with_the_reason(tmp_path: Path) ->
     assert (done.episodes, done.records) == (1, 4)
     assert done.left_out == (
         "instant is left out: none of its subtasks took simulation time",
-        "blind is left out: its bag holds no readable picture of a camera",
+        "blind is left out: its bag holds no whole subtask in readable pictures",
     )
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["1_moved"]
+
+
+def test_no_video_shows_a_camera_that_was_interrupted(tmp_path: Path) -> None:
+    with BagFixture(tmp_path / "bag") as bag:
+        write_moving_episode(bag, seen_until=1.2)
+    done = export_subtask_videos(read_source(tmp_path / "bag").episodes, tmp_path / "out")
+    assert (done.episodes, done.records) == (1, 2)
+    assert {path.parent.name for path in tmp_path.rglob("*.mp4")} == {"1_go_to_fridge"}
 
 
 def test_nothing_to_show_at_all_is_one_line(tmp_path: Path) -> None:

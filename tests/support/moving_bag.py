@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -49,8 +50,9 @@ def write_moving_episode(
     joints: Sequence[str] = (*JOINTS, *FINGERS),
     size: tuple[int, int] = (64, 48),
     task: str = "100",
+    seen_until: float = math.inf,
 ) -> None:
-    """Pictures five times a second, joints and odometry ten times, from 0 to the end of the last step."""
+    """Pictures five times a second (until ``seen_until``, seconds), joints and odometry ten times, from 0 on."""
     steps = moving_steps() if steps is None else tuple(steps)
     bag.info(info(episode_id, task_json=load_task(task).to_json()))
     end = steps[-1].stamp
@@ -59,7 +61,7 @@ def write_moving_episode(
         stamp = tenth * SECOND // 10
         bag.joint_states(stamp, {name: tenth / 10 + number for number, name in enumerate(joints)})
         bag.odometry(stamp, tenth / 10, -tenth / 10, yaw=tenth / 100)
-        if tenth % 2 == 0:
+        if tenth % 2 == 0 and tenth / 10 <= seen_until:
             for camera in cameras:
                 bag.frame(camera, stamp, grey(level_at(tenth // 2), *size), format="png")
         while written < len(steps) and steps[written].stamp <= stamp:

@@ -40,7 +40,7 @@ class ExportError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What was written, and how much of it. ``left_out`` has one line for each episode that could not be."""
+    """What was written, and how much of it. ``left_out`` has a line for each episode that could not be, or in part."""
 
     path: Path
     episodes: int

@@ -12,7 +12,8 @@ next.success             whether, moreover, the subtask was judged successful
 =======================  ==========================================================================================
 
 The frame rate is that at which the first bag holds pictures. At each tick of simulation time a frame is made of the
-newest messages. ``meta/sources.json`` says of each episode which subtask of which run it is.
+newest messages. A subtask in which one of the streams was interrupted is left out. ``meta/sources.json`` says of each
+episode which subtask of which run it is.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from homie_eval.emmoe.data.emmoe100 import SPLITS
 from homie_eval.emmoe.data.export import Exported, ExportError, new_folder, write_json
 from homie_eval.emmoe.data.sources import SourceEpisode
 from homie_eval.emmoe.data.subtask_videos import nothing_left, reason_without_motion
-from homie_eval.episode_stream import recorded_rate
+from homie_eval.episode_stream import episode_stamps, rate_of
 from homie_eval.images import Picture
 from homie_eval.lerobot_writer import Column, LeRobotEpisode, LeRobotWriter, ParquetMissing
 from homie_eval.robot_states import STATE_NAMES, RobotStateError, RobotStates, read_robot_states
@@ -47,7 +48,7 @@ def export_lerobot(episodes: Sequence[SourceEpisode], folder: Path) -> Exported:
     """Write the data set; ``records`` counts its episodes, which are subtasks. Those of the test split come last.
 
     Raises:
-        ExportError: ``folder`` exists, pyarrow is missing, a bag is damaged, a file cannot be written, or no episode
+        ExportError: ``folder`` exists, pyarrow is missing, a file cannot be written, or no episode
             has what a frame needs.
     """
     ordered = sorted(episodes, key=lambda each: SPLITS.index(each.task.split or SPLITS[0]))
@@ -56,17 +57,17 @@ def export_lerobot(episodes: Sequence[SourceEpisode], folder: Path) -> Exported:
         for each in ordered:
             try:
                 export.add(each)
-            except _LeftOut as reason:
+            except (_LeftOut, BagError, RobotStateError) as reason:
                 export.left_out.append(f"{each.name} is left out: {reason}")
             except ParquetMissing as error:
                 raise ExportError(str(error)) from error
-            except (BagError, VideoError, OSError) as error:
+            except (VideoError, OSError) as error:
                 raise ExportError(f"{each.name}: {error}") from error
         if export.writer is None:
             raise ExportError(nothing_left(export.left_out))
         export.writer.finish()
         write_json(export.sources, made / "meta" / "sources.json")
-    return Exported(folder, len(ordered) - len(export.left_out), len(export.sources), tuple(export.left_out))
+    return Exported(folder, export.episodes, len(export.sources), tuple(export.left_out))
 
 
 def task_sentence(subtask: Subtask, instruction: str) -> str:
@@ -89,6 +90,7 @@ class _Export:
         self.writer: LeRobotWriter | None = None
         self.sources: list[dict[str, object]] = []
         self.left_out: list[str] = []
+        self.episodes = 0
         self._folder = folder
         self._size: tuple[int, ...] = ()
 
@@ -96,7 +98,7 @@ class _Export:
         """All executed subtasks of one episode of a run.
 
         Raises:
-            _LeftOut: it lacks something; then nothing of it was written.
+            _LeftOut, BagError, RobotStateError: it lacks something; then nothing of it was written.
         """
         reason = reason_without_motion(each)
         if reason or each.bag is None:
@@ -104,14 +106,17 @@ class _Export:
         episode_id = each.trajectory.info.episode_id
         spans = executed_spans(each.trajectory.steps)
         with Bag(each.bag) as bag:
-            try:
-                states = read_robot_states(bag, episode_id)
-            except RobotStateError as error:
-                raise _LeftOut(str(error)) from error
-            rate = self.writer.rate if self.writer else recorded_rate(bag, HEAD_CAMERA, episode_id)
+            states = read_robot_states(bag, episode_id)
+            shown = episode_stamps(bag, HEAD_CAMERA, episode_id)
+            rate = rate_of(shown)
             if rate is None:
                 raise _LeftOut(f"its bag holds no two pictures on {HEAD_CAMERA}")
-            pictures = span_pictures(bag, HEAD_CAMERA, episode_id, spans, rate)
+            streams = (shown, *states.stamps)
+            whole = [span for span in spans if all(span.covered_by(stamps) for stamps in streams)]
+            if not whole:
+                raise _LeftOut("its pictures, joint states or odometry were interrupted in every subtask")
+            rate = self.writer.rate if self.writer else rate
+            pictures = span_pictures(bag, HEAD_CAMERA, episode_id, whole, rate)
             first = next(pictures, None)
             if first is None:
                 raise _LeftOut(f"its bag holds no readable picture on {HEAD_CAMERA}")
@@ -119,8 +124,12 @@ class _Export:
             if self.writer is None:
                 names = {"observation.state": STATE_NAMES, "action": STATE_NAMES}
                 self.writer = LeRobotWriter(self._folder, rate, ROBOT, names)
-            for span, shown in groupby(chain([first], pictures), key=itemgetter(0)):
-                self._add_subtask(self.writer, each, span, states, map(itemgetter(1), shown))
+            for span, seen in groupby(chain([first], pictures), key=itemgetter(0)):
+                self._add_subtask(self.writer, each, span, states, map(itemgetter(1), seen))
+        self.episodes += 1
+        if interrupted := [str(span.step.index) for span in spans if span not in whole]:
+            text = f"{each.name}: pictures, joint states or odometry were interrupted in"
+            self.left_out.append(f"{text} step {', '.join(interrupted)}, left out")
 
     def _add_subtask(
         self,

@@ -4,7 +4,7 @@
 <number>_<episode>/<index>_<action>_<target>/video_head.mp4, video_third.mp4
 
 A video begins when the subtask does and ends when it was judged, timed by simulation time. Steps that took none
-(refused beforehand, skills without motion, End) have no video.
+(refused beforehand, skills without motion, End) have no video, nor have those in which the camera was interrupted.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from homie_core.from_messages import NANOSECONDS
 from homie_eval.bag import Bag, BagError
 from homie_eval.emmoe.data.export import Exported, ExportError, new_folder, write_json
 from homie_eval.emmoe.data.sources import SourceEpisode
+from homie_eval.episode_stream import episode_stamps
 from homie_eval.subtask_span import SubtaskSpan, executed_spans, span_pictures
 from homie_eval.video import DEFAULT_RATE, HEAD_CAMERA, THIRD_PERSON, VideoError, write_pictures
 
@@ -40,7 +41,9 @@ def export_subtask_videos(episodes: Sequence[SourceEpisode], folder: Path, rate:
         for number, each in enumerate(episodes, start=1):
             try:
                 frames = _write_episode(each, made / f"{number}_{safe_name(each.name)}", rate)
-            except (BagError, VideoError) as error:
+            except BagError as error:
+                frames = str(error)
+            except (VideoError, OSError) as error:
                 raise ExportError(f"{each.name}: {error}") from error
             if isinstance(frames, str):
                 left_out.append(f"{each.name} is left out: {frames}")
@@ -77,12 +80,15 @@ def _write_episode(each: SourceEpisode, folder: Path, rate: int) -> int | str:
     reason = reason_without_motion(each)
     if reason or each.bag is None:
         return reason
+    episode_id = each.trajectory.info.episode_id
     spans = executed_spans(each.trajectory.steps)
     folders = {span.step.index: _subtask_folder(span) for span in spans}
     frames: dict[int, dict[str, int]] = {index: {} for index in folders}
     with Bag(each.bag) as bag:
         for name, topic in CAMERAS.items():
-            pictures = span_pictures(bag, topic, each.trajectory.info.episode_id, spans, rate)
+            stamps = episode_stamps(bag, topic, episode_id)
+            shown_whole = [span for span in spans if span.covered_by(stamps)]
+            pictures = span_pictures(bag, topic, episode_id, shown_whole, rate)
             for span, shown in groupby(pictures, key=itemgetter(0)):
                 path = folder / folders[span.step.index] / name
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -91,7 +97,7 @@ def _write_episode(each: SourceEpisode, folder: Path, rate: int) -> int | str:
                     frames[span.step.index][f"{folders[span.step.index]}/{name}"] = video.frames
     count = sum(map(len, frames.values()))
     if not count:
-        return "its bag holds no readable picture of a camera"
+        return "its bag holds no whole subtask in readable pictures"
     write_json(_index(each, spans, frames, rate), folder / "subtasks.json")
     return count
 
