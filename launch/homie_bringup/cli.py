@@ -142,7 +142,7 @@ def evaluate(
 
 
 @homie.command()
-@click.argument("form", metavar="FORMAT", type=click.Choice(["emmoe100", "sft", "dpo"]))
+@click.argument("form", metavar="FORMAT", type=click.Choice(["emmoe100", "sft", "dpo", "videos", "lerobot"]))
 @click.argument("source", type=BAG)
 @click.argument("target", type=BAG)
 @click.option("--successful", is_flag=True, help="Only episodes with TP = 100 %.")
@@ -158,7 +158,10 @@ def export(
     rewriter_options: tuple[str, ...],
     variants: int,
 ) -> None:
-    """Write a run, a bag or an EMMOE-100 folder as emmoe100, sft or dpo into the new folder TARGET."""
+    """Write a run, a bag or an EMMOE-100 folder in a format for training into the new folder TARGET.
+
+    emmoe100, sft and dpo teach a planner; videos and lerobot, an episode each subtask of a physical run, teach skills.
+    """
     from rich.console import Console
 
     from homie_bringup.export_command import run_export
