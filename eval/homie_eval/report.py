@@ -8,14 +8,10 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.resources import files
 from pathlib import Path
-
-from jinja2 import Environment, StrictUndefined
 
 from homie_core.episode import Step
 from homie_core.errors import ErrorCode
@@ -24,6 +20,7 @@ from homie_eval.emmoe.metrics import METRICS, EpisodeScore
 from homie_eval.floor import Floor, FloorMap, Way, read_floors
 from homie_eval.images import ImageError, from_compressed, to_jpeg
 from homie_eval.observations import episode_views
+from homie_eval.page import pretty_json, render_page, write_page
 from homie_eval.score import ScoredEpisode, format_errors, format_outcome, format_value, score_bag
 from homie_eval.spending import format_cost, format_seconds, format_tokens, spending, spending_rows
 from homie_eval.video import THIRD_PERSON, VIDEOS
@@ -73,10 +70,11 @@ class ReportEpisode:
     scene: Views = field(default_factory=dict)
 
 
-def write_report(path: str | Path, folder: Path) -> Path:
+def write_report(path: str | Path, folder: Path, run_report: str = "") -> Path:
     """Write the report of a bag into ``folder``, which must exist, and return its path.
 
-    Videos that lie in ``folder`` already (see :func:`homie_eval.video.write_videos`) are shown in it.
+    Videos that lie in ``folder`` already (see :func:`homie_eval.video.write_videos`) are shown in it. ``run_report`` is
+    the address, relative to ``folder``, of the report of the run that the episode is part of.
 
     Raises:
         BagError: there is no bag, or it holds no episode that can be scored.
@@ -92,22 +90,26 @@ def write_report(path: str | Path, folder: Path) -> Path:
         id = scored.trajectory.info.episode_id
         episodes.append(_episode(scored, views.get(id, []), floors.get(id, Floor()), scenes.get(id, {})))
     report = folder / REPORT
-    page = render(episodes, [name for name in VIDEOS if (folder / name).is_file()], scores.problems)
-    report.write_text(page, encoding="utf-8", errors="replace")
+    videos = [name for name in VIDEOS if (folder / name).is_file()]
+    write_page(report, render(episodes, videos, scores.problems, run_report))
     return report
 
 
-def render(episodes: Sequence[ReportEpisode], videos: Sequence[str] = (), problems: Sequence[str] = ()) -> str:
-    """The page itself. ``videos`` are names of files beside it."""
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    folder = files("homie_eval") / "templates"
-    template = environment.from_string(folder.joinpath("report.html.j2").read_text(encoding="utf-8"))
-    return template.render(
-        style=folder.joinpath("report.css").read_text(encoding="utf-8"),
+def render(
+    episodes: Sequence[ReportEpisode],
+    videos: Sequence[str] = (),
+    problems: Sequence[str] = (),
+    run_report: str = "",
+) -> str:
+    """The page itself. ``videos`` are names of files beside it, ``run_report`` is where the whole run's report is."""
+    return render_page(
+        "report.html.j2",
+        ["report.css"],
         title=episodes[0].scored.trajectory.info.instruction if len(episodes) == 1 else f"{len(episodes)} episodes",
         episodes=[_page_episode(episode) for episode in episodes],
         videos=[{"name": name, "title": _VIDEO_TITLES[name]} for name in videos],
         problems=list(problems),
+        run_report=run_report,
     )
 
 
@@ -189,8 +191,8 @@ def _page_episode(episode: ReportEpisode) -> dict[str, object]:
             _page_step(step, episode.views.get(step.index, {}), score) | {"way": way}
             for step, way in zip(trajectory.steps, _page_ways(episode.floor, trajectory.steps), strict=True)
         ],
-        "configuration": _pretty(info.configuration_json),
-        "task_json": _pretty(info.task_json),
+        "configuration": pretty_json(info.configuration_json),
+        "task_json": pretty_json(info.task_json),
         "versions": sorted(info.versions.items()),
     }
 
@@ -313,11 +315,3 @@ def _way_text(way: Way) -> str:
 
 def _data_url(jpeg: bytes) -> str:
     return f"data:image/jpeg;base64,{base64.b64encode(jpeg).decode()}"
-
-
-def _pretty(text: str) -> str:
-    """JSON with line breaks; anything else as it is."""
-    try:
-        return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
-    except json.JSONDecodeError:
-        return text

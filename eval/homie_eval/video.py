@@ -63,15 +63,27 @@ def write_video(bag: Bag, topic: str, path: Path, rate: int = DEFAULT_RATE) -> V
     Raises:
         VideoError: the file cannot be written.
     """
-    frames = _at_rate(_timed(bag.records(topic)), rate)
-    first = next(frames, None)
+    return write_pictures(_at_rate(_timed(bag.records(topic)), rate), path, rate)
+
+
+def write_pictures(
+    pictures: Iterator[Picture], path: Path, rate: int, keyframe_interval: int | None = None
+) -> Video | None:
+    """Pictures as a video, ``rate`` a second, in the size of the first one; None if there is no picture.
+
+    With ``keyframe_interval``, a frame is at most so many from one that is decoded by itself: fast to jump into.
+
+    Raises:
+        VideoError: the file cannot be written.
+    """
+    first = next(pictures, None)
     if first is None:
         return None
     count = 0
     try:
         with av.open(str(path), "w", format="mp4", options={"movflags": "+faststart"}) as container:
-            stream = _stream(container, rate, first)
-            for picture in _chain(first, frames):
+            stream = _stream(container, rate, first, keyframe_interval)
+            for picture in _chain(first, pictures):
                 frame = av.VideoFrame.from_ndarray(_fit(picture, stream.width, stream.height), format="rgb24")
                 frame.pts, frame.time_base = count, Fraction(1, rate)
                 container.mux(stream.encode(frame))
@@ -82,12 +94,16 @@ def write_video(bag: Bag, topic: str, path: Path, rate: int = DEFAULT_RATE) -> V
     return Video(path, count, count / rate)
 
 
-def _stream(container: av.container.OutputContainer, rate: int, first: Picture) -> VideoStream:
+def _stream(
+    container: av.container.OutputContainer, rate: int, first: Picture, keyframe_interval: int | None
+) -> VideoStream:
     stream = container.add_stream("libx264", rate=rate)
     height, width = first.shape[:2]
     stream.width, stream.height = width + width % 2, height + height % 2  # yuv420p halves the colours
     stream.pix_fmt = "yuv420p"
     stream.options = {"crf": "24", "preset": "ultrafast"}
+    if keyframe_interval is not None:
+        stream.gop_size = keyframe_interval
     return stream
 
 

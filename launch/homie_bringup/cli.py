@@ -16,6 +16,7 @@ EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130
 
 BAG = click.Path(path_type=Path)
+PAGES = click.Choice(["all", "failed", "none"])
 
 
 @click.group()
@@ -120,6 +121,7 @@ def demo(processes: bool, attach: bool, runs: Path, **values: object) -> None:
 @click.option("--ray-bags", type=BAG, help="Bags stay in this folder of their node; by default they are brought here.")
 @click.option("--resume", type=BAG, help="Folder of a run to go on with, as it was begun.")
 @click.option("--retry-failed", is_flag=True, help="With --resume: try the failed episodes again.")
+@click.option("--pages", type=PAGES, default="all", show_default=True, help="Episodes that get a page of their own.")
 def evaluate(
     workers: int,
     tries: int,
@@ -131,6 +133,7 @@ def evaluate(
     ray_bags: Path | None,
     resume: Path | None,
     retry_failed: bool,
+    pages: str,
     **values: object,
 ) -> None:
     """Run a suite (emmoe) with one planner or several, and score it."""
@@ -139,10 +142,11 @@ def evaluate(
     from homie_bringup.evaluation_command import EvaluationOptions, run_evaluation
     from homie_bringup.ray_cluster import RayOptions
     from homie_bringup.settings import SettingsError
+    from homie_eval.episode_pages import Pages
 
     given = {key: value for key, value in values.items() if value not in (None, (), "")}
     ray = RayOptions(ray_address, ray_cpus, ray_bags) if ray_address else None
-    options = EvaluationOptions(workers, tries, worker_memory, name, runs, resume, retry_failed, ray)
+    options = EvaluationOptions(workers, tries, worker_memory, name, runs, resume, retry_failed, Pages(pages), ray)
     try:
         code = run_evaluation(options, given, Console())
     except SettingsError as error:
@@ -151,7 +155,7 @@ def evaluate(
 
 
 @homie.command()
-@click.argument("form", metavar="FORMAT", type=click.Choice(["emmoe100", "sft", "dpo"]))
+@click.argument("form", metavar="FORMAT", type=click.Choice(["emmoe100", "sft", "dpo", "videos", "lerobot"]))
 @click.argument("source", type=BAG)
 @click.argument("target", type=BAG)
 @click.option("--successful", is_flag=True, help="Only episodes with TP = 100 %.")
@@ -167,7 +171,10 @@ def export(
     rewriter_options: tuple[str, ...],
     variants: int,
 ) -> None:
-    """Write a run, a bag or an EMMOE-100 folder as emmoe100, sft or dpo into the new folder TARGET."""
+    """Write a run, a bag or an EMMOE-100 folder in a format for training into the new folder TARGET.
+
+    emmoe100, sft and dpo teach a planner; videos and lerobot, an episode each subtask of a physical run, teach skills.
+    """
     from rich.console import Console
 
     from homie_bringup.export_command import run_export
@@ -223,20 +230,21 @@ def score(paths: tuple[Path, ...], as_published: bool, emmoe100: Path | None) ->
 
 
 @homie.command()
-@click.argument("bag", type=BAG)
-@click.option("--out", type=BAG, help="Folder for the report and the videos; by default the bag's parent.")
-def report(bag: Path, out: Path | None) -> None:
-    """Make the report and the videos of a recorded bag again."""
-    from homie_bringup.pages import write_pages
-    from homie_eval.bag import BagError
-    from homie_eval.video import VideoError
+@click.argument("path", type=BAG)
+@click.option("--out", type=BAG, help="Of a bag: folder for report and videos.  [default: the bag's parent]")
+@click.option("--pages", type=PAGES, default="all", show_default=True, help="Of a run: episodes that get a page.")
+def report(path: Path, out: Path | None, pages: str) -> None:
+    """Make the report and the videos of a bag again, or the report of a run and of its episodes."""
+    from rich.console import Console
+
+    from homie_bringup.report_command import run_report
+    from homie_bringup.settings import SettingsError
+    from homie_eval.episode_pages import Pages
 
     try:
-        pages = write_pages(bag, out or bag.resolve().parent)
-    except (BagError, VideoError) as error:
+        run_report(path, out, Pages(pages), Console())
+    except SettingsError as error:
         raise click.UsageError(str(error)) from error
-    for page in pages:
-        click.echo(page)
 
 
 @homie.command()

@@ -103,9 +103,12 @@ class EpisodeRunner:
 
 
 def _graph_key(run: Run) -> tuple[object, ...]:
-    """What two runs must have in common to share a graph: everything that is no part of a goal."""
+    """What two runs must have in common to share a graph: everything that is no part of a goal, and the house.
+
+    A bridge has one house for all its life.
+    """
     own = {"task", "house", "seed", "trial", "max_steps"}
-    return (run.settings.model_dump_json(exclude=own), run.views)
+    return (run.settings.model_dump_json(exclude=own), run.house, run.views)
 
 
 def _attempt(result: EpisodeResult, bag: Path, seconds: float) -> Attempt:

@@ -19,8 +19,10 @@ from homie_bringup.ray_cluster import RayCluster, RayOptions
 from homie_bringup.remote_workers import RemoteWorkers
 from homie_bringup.settings import SettingsError
 from homie_bringup.stopping import stop_on_signals
-from homie_eval.emmoe.results import load_results
+from homie_eval.emmoe.results import RunResults, load_results
 from homie_eval.emmoe.results_files import format_results, write_results
+from homie_eval.episode_pages import Pages, write_episode_pages
+from homie_eval.run_report import write_run_report
 from homie_eval.runs.evaluation_folder import EvaluationFolder, RunIsLocked
 from homie_eval.runs.plan import RunPlan
 from homie_eval.runs.store import RunStore, State, StoreError
@@ -42,6 +44,7 @@ class EvaluationOptions:
     runs: Path
     resume: Path | None
     retry_failed: bool
+    pages: Pages = Pages.ALL
     ray: RayOptions | None = None
 
 
@@ -73,8 +76,10 @@ def run_evaluation(options: EvaluationOptions, values: dict[str, object], consol
         _say(console, f"stopped  {error}")
         _say(console, f"go on    homie eval --resume {folder.path}")
         return EXIT_INFRASTRUCTURE
-    show_results(folder, console)
-    if counts[State.PENDING] or counts[State.RUNNING]:
+    unfinished = counts[State.PENDING] or counts[State.RUNNING]
+    # Who stops a run does not wait for pages; they are made when it is gone on with.
+    show_results(folder, console, pages=Pages.NONE if unfinished else options.pages, workers=options.workers)
+    if unfinished:
         _say(console, f"go on    homie eval --resume {folder.path}")
         return EXIT_INTERRUPTED
     return EXIT_INFRASTRUCTURE if counts[State.FAILED] else EXIT_OK
@@ -89,8 +94,15 @@ def _workers(options: EvaluationOptions, folder: EvaluationFolder, plan: RunPlan
         yield RemoteWorkers(folder, cluster, options.tries, options.worker_megabytes)
 
 
-def show_results(folder: EvaluationFolder, console: Console, *, as_published: bool = False) -> None:
-    """Print the results of a run, finished or not, and write its files.
+def show_results(
+    folder: EvaluationFolder,
+    console: Console,
+    *,
+    as_published: bool = False,
+    pages: Pages = Pages.NONE,
+    workers: int = 1,
+) -> None:
+    """Print the results of a run, finished or not, and write its files; ``pages`` are the episodes' that are missing.
 
     Raises:
         StoreError: it is not the folder of a run.
@@ -103,6 +115,16 @@ def show_results(folder: EvaluationFolder, console: Console, *, as_published: bo
     _say(console, "")
     for path in write_results(results, folder.path):
         _say(console, f"{path.suffix[1:]:<9}{path}")
+    write_run_pages(results, folder, pages, workers, console)
+
+
+def write_run_pages(
+    results: RunResults, folder: EvaluationFolder, pages: Pages, workers: int, console: Console, *, again: bool = False
+) -> None:
+    """Write the report of a run, and before it the episodes' pages; ``again``: also those that are there already."""
+    for problem in write_episode_pages(results, folder, pages, workers, again=again):
+        _say(console, f"note: {problem}")
+    _say(console, f"report   {write_run_report(results, folder)}")
 
 
 def _folder(options: EvaluationOptions, values: dict[str, object]) -> EvaluationFolder:

@@ -47,15 +47,16 @@ def work(
     folder: EvaluationFolder, name: str, max_tries: int, max_megabytes: float, stop: threading.Event
 ) -> WorkerExit:
     """Take episodes and run them until none is left, or until something else ends it. ``name`` is the worker's."""
-    planner = ""
+    planner = scene = ""
     failures = 0
     with RunStore(folder.store) as store, EpisodeRunner() as runner:
         while not stop.is_set():
-            episode = store.claim(name, time.time(), planner)
+            episode = store.claim(name, time.time(), planner, scene)
             if episode is None:
                 return WorkerExit.NOTHING_LEFT
-            planner = episode.planner
-            attempt = runner.run(run_for(store.plan, episode), folder.episode_id(episode), folder.bag(episode), stop)
+            run = run_for(store.plan, episode)
+            planner, scene = episode.planner, run.task.scene
+            attempt = runner.run(run, folder.episode_id(episode), folder.bag(episode), stop)
             record_attempt(store, episode, name, attempt, max_tries)
             if not attempt.cancelled:
                 failures = 0 if attempt.judged else failures + 1

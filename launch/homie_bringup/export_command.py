@@ -11,7 +11,9 @@ from rich.console import Console
 
 from homie_bringup.settings import SettingsError
 from homie_eval.emmoe.data.export import ExportError, Rewrite, export_dpo, export_emmoe100, export_sft
+from homie_eval.emmoe.data.lerobot import export_lerobot
 from homie_eval.emmoe.data.sources import Source, SourceEpisode, SourceError, read_source
+from homie_eval.emmoe.data.subtask_videos import export_subtask_videos
 from homie_eval.runs.store import StoreError
 from homie_eval.trajectory_json import TrajectoryJsonError
 from homie_planner.backend import Deadline, PlannerError, PlanRequest
@@ -23,6 +25,9 @@ REWRITING = (
     "while do not change object's name: "
 )
 """The paper's words (appendix F.1)."""
+
+WITHOUT_TEXT = {"emmoe100": export_emmoe100, "videos": export_subtask_videos, "lerobot": export_lerobot}
+"""The formats in which nothing is said in other words."""
 
 _REWRITE_SECONDS = 120.0
 
@@ -47,14 +52,14 @@ def run_export(
         found = read_source(source)
         episodes = _chosen(found, successful)
         with _rewriter(rewriter, rewriter_options) as rewrite:
-            if form == "emmoe100":
-                done = export_emmoe100(episodes, target)
+            if form in WITHOUT_TEXT:
+                done = WITHOUT_TEXT[form](episodes, target)
             else:
                 export = export_sft if form == "sft" else export_dpo
                 done = export(episodes, target, rewrite, variants)
     except (SourceError, ExportError, StoreError, TrajectoryJsonError, PlannerError) as error:
         raise SettingsError(str(error)) from error
-    for problem in found.problems:
+    for problem in (*found.problems, *done.left_out):
         console.print(f"note: {problem}", markup=False, highlight=False, soft_wrap=True)
     text = f"{done.episodes} episodes, {done.records} records: {done.path}"
     console.print(text, markup=False, highlight=False, soft_wrap=True)

@@ -98,6 +98,7 @@ class _Worker:
     host: str = ""
     episode: Episode | None = None
     planner: str = ""
+    scene: str = ""
     failures: int = 0
     too_slow: str = ""
 
@@ -177,10 +178,11 @@ class RemoteWorkers:
             self._take(worker, answer, store)
 
     def _hand_out(self, worker: _Worker, store: RunStore) -> None:
-        episode = store.claim(worker.name, time.time(), worker.planner)
+        episode = store.claim(worker.name, time.time(), worker.planner, worker.scene)
         if episode is None:
             return  # another worker may be lost yet, and its episode be free again
         worker.episode, worker.planner = episode, episode.planner
+        worker.scene = store.plan.task_of[episode.task].scene
         worker.remote.begin(episode)
 
     def _take(self, worker: _Worker, delivery: Delivery, store: RunStore) -> None:

@@ -42,7 +42,7 @@ def homie(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
         (["demo", "--processes", "--attach"], ["--processes", "--attach"]),
         (["demo", "--colour"], ["--colour"]),
         (["demo", "--planner-option", "repair"], ["repair", "NAME=VALUE"]),
-        (["demo", "--planner-option", "options.speed=3"], ["speed", "none"]),
+        (["demo", "--planner-option", "options.speed=3"], ["speed", "forget"]),
         (["eval"], ["suite", "emmoe", "--resume"]),
         (["eval", "olympics"], ["suite", "olympics", "emmoe"]),
         (["eval", "emmoe", "--planner", "gpt"], ["planner", "gpt", "expert"]),
@@ -62,6 +62,8 @@ def homie(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
         (["dance"], ["dance"]),
         (["score", "no_such_bag"], ["no_such_bag"]),
         (["report", "no_such_bag"], ["no_such_bag"]),
+        (["report", "no_such_bag", "--pages", "some"], ["--pages", "some", "all", "failed", "none"]),
+        (["eval", "emmoe", "--pages", "some"], ["--pages", "some", "all", "failed", "none"]),
         (["tasks", "no_such_task"], ["no_such_task", "100_green_can_to_fridge"]),
     ],
 )

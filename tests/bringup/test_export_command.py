@@ -56,3 +56,10 @@ def test_what_writes_no_text_is_no_rewriter(data_set: Path, tmp_path: Path) -> N
     with pytest.raises(SettingsError, match="'expert' is no model that writes text"):
         export("dpo", data_set, tmp_path / "dpo", "expert")
     assert not (tmp_path / "dpo").exists()
+
+
+@pytest.mark.parametrize("form", ["videos", "lerobot"])
+def test_what_teaches_skills_needs_a_physical_run(data_set: Path, tmp_path: Path, form: str) -> None:
+    with pytest.raises(SettingsError, match="there is nothing to export: train/21 is left out: it has no bag"):
+        export(form, data_set, tmp_path / form)
+    assert not (tmp_path / form).exists()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import io
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +17,7 @@ from homie_eval.bag import BagError
 from homie_eval.emmoe.tasks import load_task
 from homie_eval.report import write_report
 from support.bags import VIEWS, BagFixture, configuration, message, picture
+from support.html_page import Page
 from support.trajectories import info, steps_of
 from support.worlds import kitchen
 
@@ -25,29 +25,6 @@ TASK = load_task("100")
 EVIL = '<script>alert("x")</script><img src=x onerror=alert(1)>{{ 7 * 7 }} \ud800 </pre></style>'
 SECOND = 1_000_000_000
 RUN = """(1) Pick, green_can(success) (2) Put, green_can, fridge(fail) (3) Go to, fridge(success) (4) End(success)"""
-
-
-class Page(HTMLParser):
-    """What a browser would see: tags with their attributes, and the text."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.texts: list[str] = []
-        self.feed(html)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_data(self, data: str) -> None:
-        self.texts.append(data)
-
-    @property
-    def text(self) -> str:
-        return " ".join(" ".join(self.texts).split())
-
-    def of(self, name: str) -> list[dict[str, str | None]]:
-        return [attributes for tag, attributes in self.tags if tag == name]
 
 
 def steps() -> tuple[Step, ...]:
@@ -199,6 +176,24 @@ def test_several_episodes_on_one_page(tmp_path: Path) -> None:
     write_report(tmp_path / "bag", tmp_path)
     page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
     assert len(page.of("article")) == 2
+
+
+def test_the_way_back_to_the_report_of_the_run(tmp_path: Path) -> None:
+    with BagFixture(tmp_path / "bag") as bag:
+        bag.info(info())
+    write_report(tmp_path / "bag", tmp_path, "../../../../report.html")
+    page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
+    assert [link["href"] for link in page.of("a")] == ["../../../../report.html"]
+
+
+def test_a_page_takes_the_place_of_the_one_before_at_once(tmp_path: Path) -> None:
+    with BagFixture(tmp_path / "bag") as bag:
+        bag.info(info())
+    (tmp_path / "report.html").write_text("before")
+    (tmp_path / "linked.html").hardlink_to(tmp_path / "report.html")
+    write_report(tmp_path / "bag", tmp_path)
+    assert (tmp_path / "linked.html").read_text() == "before"
+    assert {path.name for path in tmp_path.iterdir()} == {"bag", "report.html", "linked.html"}
 
 
 def test_no_episode_no_report(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from homie_eval.bag import Bag
-from homie_eval.video import HEAD_CAMERA, VideoError, write_video, write_videos
+from homie_eval.video import HEAD_CAMERA, VideoError, write_pictures, write_video, write_videos
 from support.bags import BagFixture, message, picture
 
 SECOND = 1_000_000_000
@@ -97,3 +97,12 @@ def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
     folder = write(tmp_path, [(0.0, grey(40))])
     with Bag(folder) as bag, pytest.raises(VideoError, match="cannot write"):
         write_video(bag, HEAD_CAMERA, tmp_path / "missing" / "head.mp4")
+
+
+@pytest.mark.parametrize("interval", [1, 2, 5])
+def test_frames_that_are_decoded_by_themselves_as_often_as_asked(tmp_path: Path, interval: int) -> None:
+    video = write_pictures((picture(1, 64, 64) for _ in range(10)), tmp_path / "v.mp4", 10, interval)
+    assert video is not None and video.frames == 10
+    with av.open(str(video.path)) as container:
+        alone = [number for number, frame in enumerate(container.decode(video=0)) if frame.key_frame]
+    assert alone == list(range(0, 10, interval))

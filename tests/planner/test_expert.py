@@ -1,6 +1,7 @@
 """The expert on the shipped tasks, from the usual and from awkward beginnings."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -9,11 +10,13 @@ from homie_core.episode import EpisodeResult, Outcome, Step
 from homie_core.errors import ErrorCode
 from homie_core.goals import WorldScene
 from homie_core.key_path import task_progress
+from homie_core.subtask import Subtask
 from homie_eval.emmoe.tasks import Task, load_task, shipped_tasks
 from homie_planner.backend import Deadline, PlannerError, PlanRequest
 from homie_planner.backends.expert import Expert
 from homie_planner.config import read_config
 from homie_planner.loop import EpisodeLoop
+from homie_planner.parsing import parse
 from homie_planner.registry import make_planner
 from support.episodes import Disturbance, InstantPorts, Log, episode_info
 from support.suite_episodes import initial_state
@@ -107,6 +110,27 @@ def test_explains_itself_and_names_the_models_of_the_paper() -> None:
 
 def request(task_json: str) -> PlanRequest:
     return PlanRequest(task="", system="", prompt="", world=house(), task_json=task_json)
+
+
+def test_does_not_try_again_what_was_too_difficult_if_there_is_another_way() -> None:
+    fruit = [["[Pick, apple]", "[Put, apple, sofa]"], ["[Pick, lemon]", "[Put, lemon, sofa]"]]
+    goal = [{"object": ["apple", "lemon"], "in": "sofa"}]
+    written = {**json.loads(load_task("33").to_json()), "key_paths": [[{"any_of": fruit}, "[End]"]], "goal": goal}
+
+    def first_act(*steps: Step) -> str:
+        asked = replace(request(json.dumps(written)), steps=steps)
+        return parse(Expert().plan(asked, Deadline.after(10)).text).subtask.target
+
+    def given_up(index: int, name: str) -> Step:
+        code = ErrorCode.TOO_DIFFICULT
+        return Step(index, Subtask("Pick", name), False, error_code=code, attempts=3, target_id=f"{name}_1")
+
+    assert first_act() == "apple"
+    assert first_act(given_up(1, "apple")) == "lemon"
+    assert first_act(given_up(1, "lemon")) == "apple"
+    assert first_act(given_up(1, "apple"), given_up(2, "lemon")) == "apple", "there is no other way left"
+    failed = replace(given_up(1, "apple"), error_code=ErrorCode.TOO_FAR)
+    assert first_act(failed) == "apple", "nothing says that it is difficult"
 
 
 def test_a_task_that_cannot_be_done_is_a_planner_failure() -> None:

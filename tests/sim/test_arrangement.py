@@ -19,12 +19,12 @@ def kitchen() -> MujocoWorld:
 
 
 def test_objects_lie_where_the_episode_says_and_as_it_turns_them(kitchen: MujocoWorld) -> None:
-    entry = {"object": "cracker_box_1", "on": "white_desk", "region": "top", "at": [0.1, 0.4], "yaw_degrees": 90}
+    entry = {"object": "cracker_box_1", "on": "white_desk", "region": "top", "at": [0.1, -0.48], "yaw_degrees": 90}
     kitchen.reset(0, [entry, {"object": "apple_1", "on": "fridge", "region": "shelf_2"}])
     state = kitchen.world_state()
     assert state["cracker_box_1"].parent == "white_desk" and state["apple_1"].parent == "fridge"
     # The desk faces east: its x axis is the map's, and the box turned by 90 degrees is wider in x than in y.
-    assert state["cracker_box_1"].box_center[:2] == pytest.approx((0.42, 1.8), abs=0.02)
+    assert state["cracker_box_1"].box_center[:2] == pytest.approx((0.42, 0.92), abs=0.02)
     assert state["cracker_box_1"].box_size[0] > state["cracker_box_1"].box_size[1]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Self
@@ -217,6 +217,12 @@ class BagFixture:
         value = message("nav_msgs/msg/Odometry", header=header(stamp))
         value.pose.pose = _planar_pose(x, y, yaw)
         self.write("odom", value)
+
+    def joint_states(self, stamp: int, positions: Mapping[str, float]) -> None:
+        """Positions by joint; ``stamp`` in nanoseconds."""
+        value = message("sensor_msgs/msg/JointState", header=header(stamp), name=list(positions))
+        value.position = np.array(list(positions.values()))
+        self.write("joint_states", value)
 
     def plan(self, stamp: int, *corners: tuple[float, float]) -> None:
         """A planned way."""

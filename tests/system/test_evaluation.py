@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from homie_eval.runs.store import RunStore
-from support.evaluation_runs import DEADLINE, EPISODES, begin, done, homie, is_alive, wait_for
+from support.evaluation_runs import DEADLINE, EPISODES, TRIALS, begin, done, homie, is_alive, wait_for
 
 
 def workers_of(pid: int) -> list[int]:
@@ -48,6 +48,8 @@ def test_killed_three_times_and_resumed_it_ends_with_the_same_numbers(tmp_path: 
 
     assert done(run) == EPISODES
     assert (run / "metrics.csv").read_text() == (tmp_path / "calm" / "metrics.csv").read_text()
+    assert len(list(run.glob("episodes/*/*/*/report.html"))) == EPISODES
+    assert f'href="episodes/expert/33_apple_to_sofa/trial{TRIALS}/report.html"' in (run / "report.html").read_text()
     with RunStore(run / "run.sqlite") as store:
         tries = [record.tries for record in store.records()]
     assert 1 <= sum(tries) <= 3  # the killed worker's episode, and those that the killed parent's workers were at

@@ -4,7 +4,8 @@ runs/<name>/
     run.sqlite                        the plan and a record for every episode (homie_eval.runs.store)
     lock                              held by the one process that works on the run on this machine
     log/<worker>.log                  what each worker on this machine wrote
-    episodes/<planner>/<task>/trial<n>/bag/
+    report.html                       the results, for people
+    episodes/<planner>/<task>/trial<n>/bag/  report.html
     episodes/<planner>/<task>/trial<n>/bag_place.txt    instead, HOST:PATH of a bag that stayed on another machine
     tables.tex  metrics.csv  episodes.csv  results.json     when it is finished, or asked for
 """
@@ -54,6 +55,14 @@ class EvaluationFolder:
     def bag_place(self, episode: Episode) -> Path:
         """The file that says where the bag is, if it is on another machine."""
         return self.bag(episode).with_name("bag_place.txt")
+
+    @property
+    def report(self) -> Path:
+        return self.path / "report.html"
+
+    def page(self, episode: Episode) -> Path:
+        """The report of one episode."""
+        return self.bag(episode).with_name("report.html")
 
     def episode_id(self, episode: Episode) -> str:
         """The id that the episode's messages carry."""

@@ -47,7 +47,8 @@ def _check_shards(sources: Sequence[RunStore]) -> None:
             raise MergeError(f"{source.path} is no shard of the run in {first.path}: their plans differ")
         if source.plan.shard.count != first.plan.shard.count:
             raise MergeError(
-                f"{source.path} is one of {source.plan.shard.count} shards, {first.path} one of {first.plan.shard.count}"
+                f"{source.path} is one of {source.plan.shard.count} shards, "
+                f"{first.path} one of {first.plan.shard.count}"
             )
     numbers = Counter(source.plan.shard.number for source in sources)
     for number in range(1, first.plan.shard.count + 1):

@@ -90,9 +90,7 @@ class RunPlan(BaseModel):
     def every_episode(self) -> tuple[Episode, ...]:
         """All episodes of all shards. Trials are outermost, so that a run that is stopped has seen every task."""
         return tuple(
-            Episode(
-                planner=planner.label, task=task.id, trial=trial, seed=episode_seed(self.seed, task.id, trial)
-            )
+            Episode(planner=planner.label, task=task.id, trial=trial, seed=episode_seed(self.seed, task.id, trial))
             for trial in range(1, self.trials + 1)
             for planner in self.planners
             for task in self.tasks

@@ -34,6 +34,7 @@ CREATE TABLE episodes (
     id TEXT NOT NULL UNIQUE,
     planner TEXT NOT NULL,
     task TEXT NOT NULL,
+    scene TEXT NOT NULL,
     trial INTEGER NOT NULL,
     seed INTEGER NOT NULL,
     state TEXT NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'running', 'done', 'failed')),
@@ -127,11 +128,8 @@ class RunStore:
                 connection.execute(statement)
             connection.execute("INSERT INTO plan VALUES (?)", (plan.model_dump_json(),))
             connection.executemany(
-                "INSERT INTO episodes (number, id, planner, task, trial, seed) VALUES (?, ?, ?, ?, ?, ?)",
-                [
-                    (number, episode.id, episode.planner, episode.task, episode.trial, episode.seed)
-                    for number, episode in enumerate(plan.episodes)
-                ],
+                "INSERT INTO episodes (number, id, planner, task, scene, trial, seed) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [_row(plan, number, episode) for number, episode in enumerate(plan.episodes)],
             )
         connection.close()
         try:
@@ -152,16 +150,16 @@ class RunStore:
         """Close the file. May be called twice."""
         self._connection.close()
 
-    def claim(self, worker: str, now: float, planner: str = "") -> Episode | None:
-        """Take the next pending episode for ``worker``; of ``planner`` first, if there is one. None: nothing is left.
+    def claim(self, worker: str, now: float, planner: str = "", scene: str = "") -> Episode | None:
+        """Take the next pending episode for ``worker``; None: nothing is left. ``now`` in seconds since 1970.
 
-        ``now`` in seconds since 1970.
+        Episodes of ``planner`` come first, and among them those in ``scene``: what a worker has set up serves them too.
         """
         with _transaction(self._connection):
             row = self._connection.execute(
                 "SELECT id, planner, task, trial, seed FROM episodes WHERE state = 'pending' "
-                "ORDER BY planner != ?, number LIMIT 1",
-                (planner,),
+                "ORDER BY planner != ?, scene != ?, number LIMIT 1",
+                (planner, scene),
             ).fetchone()
             if row is None:
                 return None
@@ -183,7 +181,13 @@ class RunStore:
             )
 
     def fail(
-        self, episode: Episode, worker: str, cause: str, now: float, max_tries: int, trajectory: Trajectory | None = None
+        self,
+        episode: Episode,
+        worker: str,
+        cause: str,
+        now: float,
+        max_tries: int,
+        trajectory: Trajectory | None = None,
     ) -> None:
         """A try of ``worker`` failed for a reason that is not the planner's doing.
 
@@ -228,8 +232,8 @@ class RunStore:
         """The records of the episodes in ``states``, in the order of the plan."""
         marks = ", ".join("?" * len(states))
         cursor = self._connection.execute(
-            "SELECT planner, task, trial, seed, state, tries, worker, since, seconds, cause, outcome, trajectory, "
-            f"live_scores FROM episodes WHERE state IN ({marks}) ORDER BY number",  # noqa: S608 - only marks
+            "SELECT planner, task, trial, seed, state, tries, worker, since, seconds, cause, outcome, trajectory, "  # noqa: S608 - only marks
+            f"live_scores FROM episodes WHERE state IN ({marks}) ORDER BY number",
             [state.value for state in states],
         )
         for planner, task, trial, seed, state, *rest in cursor:
@@ -276,6 +280,11 @@ class RunStore:
                 id,
             ),
         )
+
+
+def _row(plan: RunPlan, number: int, episode: Episode) -> tuple[int, str, str, str, str, int, int]:
+    scene = plan.task_of[episode.task].scene
+    return (number, episode.id, episode.planner, episode.task, scene, episode.trial, episode.seed)
 
 
 def _connect(path: Path) -> sqlite3.Connection:

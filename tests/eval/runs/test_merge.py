@@ -70,9 +70,7 @@ def test_a_file_that_was_tampered_with_is_refused(tmp_path: Path) -> None:
 
 def test_an_unfinished_shard(tmp_path: Path) -> None:
     whole = plan()
-    first = finished_run(
-        tmp_path / "1.sqlite", whole.model_copy(update={"shard": Shard(number=1, count=2)}), steps_for
-    )
+    first = finished_run(tmp_path / "1.sqlite", whole.model_copy(update={"shard": Shard(number=1, count=2)}), steps_for)
     second = RunStore.create(tmp_path / "2.sqlite", whole.model_copy(update={"shard": Shard(number=2, count=2)}))
     with pytest.raises(MergeError, match="6 episodes are not finished, the first is a/84"):
         merge([first, second], tmp_path / "merged.sqlite")

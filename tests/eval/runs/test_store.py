@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from homie_core.episode import EpisodeResult, Outcome
+from homie_eval.emmoe.tasks import load_task
 from homie_eval.runs.plan import Episode
 from homie_eval.runs.store import RunStore, State, StoreError
 from homie_eval.trajectory import Trajectory
@@ -43,6 +44,16 @@ def test_episodes_are_claimed_in_order_and_once(store: RunStore) -> None:
 def test_a_worker_stays_with_its_planner_as_long_as_it_can(store: RunStore) -> None:
     planners = [claimed(store, planner="b").planner for _ in range(12)]
     assert planners == ["b"] * 6 + ["a"] * 6
+
+
+def test_then_it_stays_in_its_house_as_long_as_it_can(tmp_path: Path) -> None:
+    tasks = tuple(load_task(number) for number in ("33", "5", "84", "12"))  # house_1, house_3, house_1, house_3
+    mixed = plan(planners=("a",), trials=1).model_copy(update={"tasks": tasks})
+    with RunStore.create(tmp_path / "mixed.sqlite", mixed) as store:
+        order = []
+        while (episode := store.claim("w", 1.0, "a", "house_3")) is not None:
+            order.append(store.plan.task_of[episode.task].number)
+    assert order == [5, 12, 33, 84]
 
 
 def test_what_is_done_is_kept_to_the_letter(store: RunStore) -> None:

@@ -6,6 +6,8 @@ format     what is written
 emmoe100   EMMOE-100's folders (`homie_eval.emmoe.data.emmoe100`)
 sft        ``sft.json``, one record a successful subtask, and the pictures that it names
 dpo        ``dpo.json``: prompt, chosen, rejected
+videos     each subtask as the cameras saw it (`homie_eval.emmoe.data.subtask_videos`)
+lerobot    a data set of LeRobot, an episode each subtask (`homie_eval.emmoe.data.lerobot`)
 =========  =============================================================================================
 
 An export that is interrupted leaves nothing at its destination: it is written beside it and moved there when whole.
@@ -38,11 +40,12 @@ class ExportError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What was written, and how much of it."""
+    """What was written, and how much of it. ``left_out`` has a line for each episode that could not be, or in part."""
 
     path: Path
     episodes: int
     records: int
+    left_out: tuple[str, ...] = ()
 
 
 def export_emmoe100(episodes: Sequence[SourceEpisode], folder: Path) -> Exported:
@@ -52,7 +55,7 @@ def export_emmoe100(episodes: Sequence[SourceEpisode], folder: Path) -> Exported
         ExportError: ``folder`` exists.
         SourceError: pictures cannot be read.
     """
-    with _new_folder(folder) as made:
+    with new_folder(folder) as made:
         samples = [WrittenSample(each.trajectory, each.task, each.pictures) for each in episodes]
         write_emmoe100(samples, made)
     return Exported(folder, len(episodes), sum(len(each.trajectory.steps) for each in episodes))
@@ -67,7 +70,7 @@ def export_sft(
         ExportError: ``folder`` exists.
         SourceError: pictures cannot be read.
     """
-    with _new_folder(folder) as made:
+    with new_folder(folder) as made:
         records: list[dict[str, object]] = []
         for number, each in enumerate(episodes, start=1):
             stem = f"images/{number}"
@@ -81,7 +84,7 @@ def export_sft(
             records += sft_records(_turns(each, number, names))
             for variant in _variants(each, rewrite, variants):
                 records += sft_records(_turns(variant, number, names))
-        _write_json(records, made / "sft.json")
+        write_json(records, made / "sft.json")
     return Exported(folder / "sft.json", len(episodes), len(records))
 
 
@@ -93,14 +96,14 @@ def export_dpo(
     Raises:
         ExportError: ``folder`` exists.
     """
-    with _new_folder(folder) as made:
+    with new_folder(folder) as made:
         pairs = [
             pair.record()
             for number, each in enumerate(episodes, start=1)
             for version in (each, *_variants(each, rewrite, variants))
             for pair in dpo_pairs(_turns(version, number, ()))
         ]
-        _write_json(pairs, made / "dpo.json")
+        write_json(pairs, made / "dpo.json")
     return Exported(folder / "dpo.json", len(episodes), len(pairs))
 
 
@@ -122,8 +125,12 @@ def _variants(each: SourceEpisode, rewrite: Rewrite | None, count: int) -> Itera
 
 
 @contextmanager
-def _new_folder(folder: Path) -> Iterator[Path]:
-    """A folder beside ``folder`` that becomes it when the block is done, and vanishes when it fails."""
+def new_folder(folder: Path) -> Iterator[Path]:
+    """A folder beside ``folder`` that becomes it when the block is done, and vanishes when it fails.
+
+    Raises:
+        ExportError: ``folder`` exists, or cannot be made.
+    """
     if folder.exists():
         raise ExportError(f"{folder} exists already")
     made = folder.with_name(f".{folder.name}.part")
@@ -139,5 +146,6 @@ def _new_folder(folder: Path) -> Iterator[Path]:
         shutil.rmtree(made, ignore_errors=True)
 
 
-def _write_json(records: object, path: Path) -> None:
+def write_json(records: object, path: Path) -> None:
+    """Write ``records`` for people and programs."""
     path.write_text(json.dumps(records, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

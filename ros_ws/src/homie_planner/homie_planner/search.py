@@ -41,7 +41,7 @@ class Problem:
     """What to plan for.
 
     ``rests`` holds for each key path what is left of it; ``names`` how the planner calls each thing (a key path is
-    matched by names); ``present`` are the categories in the scene.
+    matched by names); ``present`` are the categories in the scene; ``without`` are acts that the plan must not have.
     """
 
     domain: Domain
@@ -50,6 +50,7 @@ class Problem:
     conditions: Sequence[Condition]
     names: Mapping[str, str]
     present: frozenset[str] = frozenset()
+    without: frozenset[Act] = frozenset()
     _patterns: dict[Act, Pattern] = field(default_factory=dict, init=False, repr=False, compare=False)
     _matching: dict[Pattern, tuple[Act, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -68,7 +69,8 @@ class Problem:
         """Every act that matches a node of a key path, possible now or not."""
         known = self._matching.get(node)
         if known is None:
-            known = tuple(act for act in self._acts(node.verb) if node.accepts(self.pattern(act)))
+            acts = (act for act in self._acts(node.verb) if act not in self.without)
+            known = tuple(act for act in acts if node.accepts(self.pattern(act)))
             self._matching[node] = known
         return known
 
@@ -203,7 +205,7 @@ def _finished(problem: Problem, state: State, rest: Rest) -> bool:
 
 def _steps(problem: Problem, state: State, rest: Rest) -> Iterator[tuple[Act, State]]:
     """What can be done: all that changes something, and what the key path wants although it changes nothing."""
-    yield from problem.domain.successors(state)
+    yield from (step for step in problem.domain.successors(state) if step[0] not in problem.without)
     if not rest:
         return
     for act in problem.acts_for(rest[0]):

@@ -1,7 +1,8 @@
 """The expert: knows the state of the world and the task's goal, and plans by search.
 
-It replans from the actual state whenever the world is not as its plan expected, after every failure at the latest. It
-makes no mistake that the symbols can show, so that it must reach 100 % on a task that is not broken.
+It replans from the actual state whenever the world is not as its plan expected, after every failure at the latest. What
+was too difficult it does not try again as long as there is another way. It makes no mistake that the symbols can show,
+so that it must reach 100 % on a task that is not broken.
 
 To study what re-planning is worth, it can be made to forget failures: a forgotten one is taken for a success, and the
 plan is followed without a look at the world until a failure is noticed again. One that forgets them all never re-plans.
@@ -17,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from homie_core import key_path, names
 from homie_core.episode import Step
+from homie_core.errors import ErrorCode
 from homie_core.key_path import KeyPath
 from homie_core.names import Role
 from homie_core.subtask import Subtask
@@ -27,9 +29,13 @@ from homie_eval.emmoe.tasks import Task, TaskError, from_json
 from homie_planner.backend import Capabilities, Deadline, PlannerError, PlanReply, PlanRequest
 from homie_planner.backends import analysis
 from homie_planner.parsing import reply_text
-from homie_planner.search import NoPlan, Problem, Rest, search
+from homie_planner.search import EXPANSION_LIMIT, NoPlan, Problem, Rest, search
 
 _ROLES = {PICK.name: Role.PICK, PUT.name: Role.PUT_OBJECT, OPEN.name: Role.OPEN, CLOSE.name: Role.CLOSE}
+
+
+_OTHER_WAY_LIMIT = EXPANSION_LIMIT // 10
+"""Nodes that the search for another way may expand: if there is one, it is found soon."""
 
 
 class Options(BaseModel):
@@ -125,8 +131,8 @@ def find_plan(
     """A shortest plan for what is left of a task after ``steps``, and the problem that it solves.
 
     ``near`` is the id of the thing that the robot went to, empty if it may be near nothing; ``paths`` are the key paths
-    that will do, by default all. Things that the task does not speak of are looked at only if there is no plan without
-    them.
+    that will do, by default all. Acts that proved too difficult, and things that the task does not speak of, are in the
+    plan only if there is none without them.
 
     Raises:
         NoPlan: there is none, or it takes too long to find one.
@@ -136,15 +142,32 @@ def find_plan(
     rests = _rests(task.paths if paths is None else paths, steps, things)
     spoken = {thing.id: names.name_of(thing.id, world) for thing in world.objects}
     failure = NoPlan("no plan")
-    for relevant in (_relevant(task), None):
-        domain, state = from_world(world, relevant)
+    relevant, too_difficult = _relevant(task), _too_difficult(steps)
+    choices: list[tuple[frozenset[str] | None, frozenset[Act], int]]
+    choices = [(relevant, frozenset(), EXPANSION_LIMIT), (None, frozenset(), EXPANSION_LIMIT)]
+    if too_difficult:
+        choices.insert(0, (relevant, too_difficult, _OTHER_WAY_LIMIT))
+    for kept, without, limit in choices:
+        domain, state = from_world(world, kept)
         start = state._replace(near=near if near in domain.categories else "")
-        problem = Problem(domain, start, rests, task.conditions, spoken, present)
+        problem = Problem(domain, start, rests, task.conditions, spoken, present, without)
         try:
-            return search(problem), problem
+            return search(problem, limit), problem
         except NoPlan as error:
             failure = error
     raise failure
+
+
+def _too_difficult(steps: Sequence[Step]) -> frozenset[Act]:
+    """What was given up after all tries, and has not been done since."""
+    given_up: set[Act] = set()
+    for step in steps:
+        act = Act(step.subtask.action, step.target_id, step.destination_id)
+        if step.success:
+            given_up.discard(act)
+        elif step.error_code is ErrorCode.TOO_DIFFICULT:
+            given_up.add(act)
+    return frozenset(given_up)
 
 
 def _task(text: str) -> Task:
