@@ -27,22 +27,22 @@ from homie_planner.extras import MissingExtra, require
 NODE_SECONDS = 30.0
 """How long after a worker the cluster may take to see that its node is gone too."""
 
-
 CONNECT_SECONDS = 10.0
 
 _CAUSE_LENGTH = 200  # Ray adds advice of any length
 
+_LAST_PORT = 65535
 _WITHOUT_PORT = ("auto", "local")
-_ENDPOINT = re.compile(r"(ray://)?(?P<host>[^/\s:]+|\[[^/\s]+\]):(?P<port>\d{1,5})")
+_ENDPOINT = re.compile(r"(?P<host>[^/\s:]+|\[[^/\s]+\]):(?P<port>\d{1,5})")
 
 
 @dataclass(frozen=True, slots=True)
 class RayOptions:
     """How to use a cluster.
 
-    ``address``: ``auto`` (the one of this machine), ``HOST:PORT``, ``ray://HOST:PORT``, or ``local`` (a new one of this
-    machine alone, that ends with the run). ``cpus``: what each worker takes of its node. ``bags``: folder on each node
-    in which bags stay, or None if they are brought into the run's folder.
+    ``address``: ``auto`` (the one of this machine), ``HOST:PORT`` of the head of one that this machine is a node of, or
+    ``local`` (a new one of this machine alone, that ends with the run). ``cpus``: what each worker takes of its node.
+    ``bags``: folder on each node in which bags stay, or None if they are brought into the run's folder.
     """
 
     address: str
@@ -56,7 +56,7 @@ class RayOptions:
             SettingsError: the address is none, or Ray is not installed.
         """
         if self.address not in _WITHOUT_PORT and self.endpoint is None:
-            allowed = ", ".join((*_WITHOUT_PORT, "HOST:PORT", "ray://HOST:PORT"))
+            allowed = ", ".join((*_WITHOUT_PORT, "HOST:PORT"))
             raise SettingsError(f"ray {self.address!r} is no address of a cluster; allowed: {allowed}")
         try:
             require("ray", "ray")
@@ -67,7 +67,9 @@ class RayOptions:
     def endpoint(self) -> tuple[str, int] | None:
         """Host and port, where the address has them."""
         match = _ENDPOINT.fullmatch(self.address)
-        return (match["host"].strip("[]"), int(match["port"])) if match else None
+        if match is None or int(match["port"]) > _LAST_PORT:
+            return None
+        return match["host"].strip("[]"), int(match["port"])
 
 
 class RayCluster:
