@@ -1,8 +1,10 @@
 """The workers of an evaluation as actors in a Ray cluster (`make extra-ray`).
 
 Every node has this workspace, of the same versions, and starts Ray in its environment, e.g. ``.venv/bin/homie-env ray
-start --head`` on one and ``.venv/bin/homie-env ray start --address HOST:6379`` on the others. Planners' keys, files and
-servers are those of the node on which an episode runs. What workers print is in Ray's logs on their node.
+start --head --port 6379`` on one and ``.venv/bin/homie-env ray start --address HOST:6379`` on the others. Such a head
+wants a token: RAY_AUTH_MODE=token is set on all nodes, for ``homie`` too, and all have the head's token.
+Planners' keys, files and servers are those of the node on which an episode runs. What workers print is in Ray's logs on
+their node.
 """
 
 from __future__ import annotations
