@@ -47,7 +47,7 @@ format: dev ## bring every file into the style that lint checks
 	@$(VENV)/bin/ruff check --quiet --fix
 	@$(VENV)/bin/ruff format --quiet
 
-extra-%: build ## install what a planner or an export needs beyond the rest: extra-openai, extra-gguf, …
+extra-%: build ## install what a planner, a run or an export needs beyond the rest: extra-openai, extra-ray, …
 	@test -f requirements/extra/$*.txt || { \
 	  echo "there is no extra $*; allowed: $(basename $(notdir $(wildcard requirements/extra/*.txt)))" >&2; exit 2; }
 	@echo "Installing the extra $*"

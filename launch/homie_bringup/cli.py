@@ -5,13 +5,12 @@ Exit codes: 0 done, 1 the infrastructure failed, 2 bad input (one line on stderr
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
 import click
 
-from homie_ros.fastdds import PROFILE_VARIABLE, profile_path
+from homie_ros.fastdds import set_transport_defaults
 
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130
@@ -111,6 +110,15 @@ def demo(processes: bool, attach: bool, runs: Path, **values: object) -> None:
 )
 @click.option("--name", default="", help="Of the new folder; by default the time and the suite.")
 @click.option("--runs", type=BAG, default=Path("runs"), show_default=True, help="Gets the new folder.")
+@click.option(
+    "--ray",
+    "ray_address",
+    default="",
+    metavar="ADDRESS",
+    help="Workers on the nodes of a Ray cluster: auto, HOST:PORT …",
+)
+@click.option("--ray-cpus", type=click.FloatRange(0.01), default=1.0, show_default=True, help="That each worker takes.")
+@click.option("--ray-bags", type=BAG, help="Bags stay in this folder of their node; by default they are brought here.")
 @click.option("--resume", type=BAG, help="Folder of a run to go on with, as it was begun.")
 @click.option("--retry-failed", is_flag=True, help="With --resume: try the failed episodes again.")
 @click.option("--pages", type=PAGES, default="all", show_default=True, help="Episodes that get a page of their own.")
@@ -120,6 +128,9 @@ def evaluate(
     worker_memory: int,
     name: str,
     runs: Path,
+    ray_address: str,
+    ray_cpus: float,
+    ray_bags: Path | None,
     resume: Path | None,
     retry_failed: bool,
     pages: str,
@@ -129,11 +140,13 @@ def evaluate(
     from rich.console import Console
 
     from homie_bringup.evaluation_command import EvaluationOptions, run_evaluation
+    from homie_bringup.ray_cluster import RayOptions
     from homie_bringup.settings import SettingsError
     from homie_eval.episode_pages import Pages
 
     given = {key: value for key, value in values.items() if value not in (None, (), "")}
-    options = EvaluationOptions(workers, tries, worker_memory, name, runs, resume, retry_failed, Pages(pages))
+    ray = RayOptions(ray_address, ray_cpus, ray_bags) if ray_address else None
+    options = EvaluationOptions(workers, tries, worker_memory, name, runs, resume, retry_failed, Pages(pages), ray)
     try:
         code = run_evaluation(options, given, Console())
     except SettingsError as error:
@@ -270,8 +283,7 @@ def tasks(tasks: tuple[str, ...], check: bool) -> None:
 
 def main() -> None:
     """Run the command; whatever is wrong with the input is one line on stderr and exit code 2."""
-    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-    os.environ.setdefault(PROFILE_VARIABLE, str(profile_path()))
+    set_transport_defaults()
     try:
         code = homie(prog_name="homie", standalone_mode=False)
     except click.ClickException as error:

@@ -1,4 +1,4 @@
-"""``homie eval``: many episodes on this machine, by several workers, that goes on where it was stopped.
+"""``homie eval``: many episodes, by several workers, that goes on where it was stopped.
 
 The parent runs no episode. It starts the workers, replaces those that die, shows how far the run is, and ends when no
 episode is left. All that is known of the run is in its file, so nothing is lost with any process.
@@ -6,24 +6,18 @@ episode is left. All that is known of the run is in its file, so nothing is lost
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from homie_bringup.episode_client import EPISODE_SECONDS
-from homie_bringup.evaluation_worker import WorkerExit
-from homie_bringup.processes import STOP_SECONDS, dying_with_parent
 from homie_eval.runs.evaluation_folder import EvaluationFolder
 from homie_eval.runs.store import DEFAULT_TRIES, RunStore, State
 
-POLL_SECONDS = 0.2
 STUCK_SECONDS = EPISODE_SECONDS + 300.0
 """A worker that has been at one episode for longer than any episode may take is killed."""
 
@@ -58,26 +52,41 @@ class Progress:
         return (self.total - self.ended) / self.rate if self.rate > 0 else None
 
 
-@dataclass
-class _Worker:
-    """One worker process."""
+class Workers(Protocol):
+    """Those who run a run's episodes. ``len`` is the number of them that were started and have not ended."""
 
-    name: str
-    process: subprocess.Popen[bytes]
+    @property
+    def poll_seconds(self) -> float:
+        """How long to wait until `take_note` is called again."""
+
+    def __len__(self) -> int: ...
+
+    def fill_up(self, count: int) -> None:
+        """Start workers until there are ``count``."""
+
+    def take_note(self, store: RunStore) -> None:
+        """Enter into ``store`` what became of workers and episodes since the last time.
+
+        Raises:
+            EvaluationError: it makes no sense to go on.
+        """
+
+    def kill(self, names: Collection[str], seconds: float) -> None:
+        """End these workers, which have been at one episode for more than ``seconds``."""
+
+    def stop(self, store: RunStore) -> None:
+        """End all workers, and give back what they were at."""
 
 
 @dataclass
 class Evaluation:
-    """One run on this machine. ``report`` is told how far it is, several times a second."""
+    """One run. ``report`` is told how far it is, several times a second."""
 
     folder: EvaluationFolder
-    workers: int
+    workers: Workers
+    worker_count: int
     max_tries: int = DEFAULT_TRIES
-    max_megabytes: float = 2000.0
     report: Callable[[Progress], None] = lambda progress: None
-    _alive: list[_Worker] = field(default_factory=list)
-    _started: int = 0
-    _crashes: int = 0
 
     def run(self, stop: threading.Event) -> Counter[State]:
         """Run every episode that has no terminal record; ``stop`` interrupts. The number of episodes in each state.
@@ -89,7 +98,6 @@ class Evaluation:
         """
         with RunStore(self.folder.store) as store:
             store.release("", "the run was stopped while this episode was running", time.time(), self.max_tries)
-            self.folder.path.joinpath("log").mkdir(exist_ok=True)
             before = Progress(store.counts(), 0, 0.0)
             began = time.monotonic()
             try:
@@ -97,76 +105,17 @@ class Evaluation:
                     counts = store.counts()
                     if not counts[State.PENDING] and not counts[State.RUNNING]:
                         break
-                    self._fill_up(min(self.workers, counts[State.PENDING] + counts[State.RUNNING]))
+                    self.workers.fill_up(min(self.worker_count, counts[State.PENDING] + counts[State.RUNNING]))
                     rate = (Progress(counts, 0, 0.0).ended - before.ended) / (time.monotonic() - began)
-                    self.report(Progress(counts, len(self._alive), rate))
-                    stop.wait(POLL_SECONDS)
-                    self._reap(store)
-                    self._kill_the_stuck(store)
+                    self.report(Progress(counts, len(self.workers), rate))
+                    stop.wait(self.workers.poll_seconds)
+                    self.workers.take_note(store)
+                    self.workers.kill(_stuck(store), STUCK_SECONDS)
             finally:
-                self._stop_workers()
-                self._reap(store)
+                self.workers.stop(store)
             counts = store.counts()
             self.report(Progress(counts, 0, 0.0))
             return counts
-
-    def _fill_up(self, count: int) -> None:
-        while len(self._alive) < count:
-            self._started += 1
-            self._alive.append(self._start(f"worker_{os.getpid()}_{self._started}"))
-
-    def _start(self, name: str) -> _Worker:
-        command = [
-            *dying_with_parent(),
-            *(sys.executable, "-m", "homie_bringup.evaluation_worker", str(self.folder.path), "--name", name),
-            *("--max-tries", str(self.max_tries), "--max-megabytes", str(self.max_megabytes)),
-        ]
-        with self.folder.log(name).open("wb") as log:
-            # A session of its own keeps the terminal's Ctrl-C away: the parent stops the workers.
-            process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
-            )
-        return _Worker(name, process)
-
-    def _reap(self, store: RunStore) -> None:
-        """Take note of the workers that ended."""
-        for worker in [worker for worker in self._alive if worker.process.poll() is not None]:
-            self._alive.remove(worker)
-            code = worker.process.returncode
-            if code == WorkerExit.FAILURES:
-                raise EvaluationError(f"one episode after the other failed; the last: {_last_cause(store)}")
-            if code in (WorkerExit.NOTHING_LEFT, WorkerExit.RECYCLE, WorkerExit.STOPPED):
-                self._crashes = 0
-                continue
-            said = self._last_line(worker.name)
-            lost = store.release(worker.name, f"its worker died ({_ended(code)}): {said}", time.time(), self.max_tries)
-            self._crashes = 0 if lost else self._crashes + 1
-            if self._crashes >= CRASHES_IN_A_ROW:
-                raise EvaluationError(f"workers die as soon as they start ({_ended(code)}): {said}")
-
-    def _kill_the_stuck(self, store: RunStore) -> None:
-        now = time.time()
-        stuck = {record.worker for record in store.records([State.RUNNING]) if now - record.since > STUCK_SECONDS}
-        for worker in self._alive:
-            if worker.name in stuck:
-                worker.process.kill()
-
-    def _stop_workers(self) -> None:
-        for worker in self._alive:
-            if worker.process.poll() is None:
-                worker.process.send_signal(signal.SIGINT)
-        deadline = time.monotonic() + 2 * STOP_SECONDS
-        for worker in self._alive:
-            try:
-                worker.process.wait(max(0.0, deadline - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                worker.process.kill()
-                worker.process.wait()
-
-    def _last_line(self, name: str) -> str:
-        text = self.folder.log(name).read_text(encoding="utf-8", errors="replace")
-        lines = text.strip().splitlines()
-        return lines[-1] if lines else "it wrote nothing"
 
 
 def new_evaluation_folder(parent: Path, name: str) -> EvaluationFolder:
@@ -185,10 +134,12 @@ def new_evaluation_folder(parent: Path, name: str) -> EvaluationFolder:
     return EvaluationFolder(path.resolve())
 
 
-def _ended(code: int) -> str:
-    return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-
-
-def _last_cause(store: RunStore) -> str:
+def last_cause(store: RunStore) -> str:
+    """Why the episode failed that failed last."""
     failures = [record for record in store.records() if record.cause]
     return max(failures, key=lambda record: record.since).cause if failures else "unknown"
+
+
+def _stuck(store: RunStore) -> set[str]:
+    now = time.time()
+    return {record.worker for record in store.records([State.RUNNING]) if now - record.since > STUCK_SECONDS}

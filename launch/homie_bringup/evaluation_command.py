@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from rich.console import Console
 
-from homie_bringup.evaluation import Evaluation, EvaluationError, new_evaluation_folder
+from homie_bringup.evaluation import Evaluation, EvaluationError, Workers, new_evaluation_folder
 from homie_bringup.evaluation_progress import ProgressDisplay
 from homie_bringup.evaluation_settings import SUITES, make_plan
+from homie_bringup.local_workers import LocalWorkers
+from homie_bringup.ray_cluster import RayCluster, RayOptions
+from homie_bringup.remote_workers import RemoteWorkers
 from homie_bringup.settings import SettingsError
 from homie_bringup.stopping import stop_on_signals
 from homie_eval.emmoe.results import RunResults, load_results
@@ -40,6 +45,7 @@ class EvaluationOptions:
     resume: Path | None
     retry_failed: bool
     pages: Pages = Pages.ALL
+    ray: RayOptions | None = None
 
 
 def run_evaluation(options: EvaluationOptions, values: dict[str, object], console: Console) -> int:
@@ -48,14 +54,21 @@ def run_evaluation(options: EvaluationOptions, values: dict[str, object], consol
     Raises:
         SettingsError: a value is not allowed, or there is no run to go on with.
     """
+    if options.ray is not None:
+        options.ray.check()
     folder = _folder(options, values)
     try:
-        with folder.locked(), stop_on_signals() as stop, RunStore(folder.store) as store:
+        with folder.locked(), RunStore(folder.store) as store:
             if options.retry_failed:
                 store.retry_failed(time.time())
             _say(console, f"run      {folder.path}")
-            with ProgressDisplay(console) as display:
-                evaluation = Evaluation(folder, options.workers, options.tries, options.worker_megabytes, display.show)
+            # Signals come last: joining a cluster sets handlers of its own.
+            with (
+                _workers(options, folder, store.plan) as workers,
+                stop_on_signals() as stop,
+                ProgressDisplay(console) as display,
+            ):
+                evaluation = Evaluation(folder, workers, options.workers, options.tries, display.show)
                 counts = evaluation.run(stop)
     except (RunIsLocked, StoreError) as error:
         raise SettingsError(str(error)) from error
@@ -70,6 +83,15 @@ def run_evaluation(options: EvaluationOptions, values: dict[str, object], consol
         _say(console, f"go on    homie eval --resume {folder.path}")
         return EXIT_INTERRUPTED
     return EXIT_INFRASTRUCTURE if counts[State.FAILED] else EXIT_OK
+
+
+@contextmanager
+def _workers(options: EvaluationOptions, folder: EvaluationFolder, plan: RunPlan) -> Iterator[Workers]:
+    if options.ray is None:
+        yield LocalWorkers(folder, options.tries, options.worker_megabytes)
+        return
+    with RayCluster(options.ray, plan, folder.path.name) as cluster:
+        yield RemoteWorkers(folder, cluster, options.tries, options.worker_megabytes)
 
 
 def show_results(

@@ -15,10 +15,11 @@ from pathlib import Path
 
 import click
 
-from homie_bringup.episode_runner import EpisodeRunner
+from homie_bringup.episode_runner import Attempt, EpisodeRunner
 from homie_bringup.evaluation_settings import run_for
 from homie_bringup.stopping import stop_on_signals
 from homie_eval.runs.evaluation_folder import EvaluationFolder
+from homie_eval.runs.plan import Episode
 from homie_eval.runs.store import RunStore
 
 FAILURES_IN_A_ROW = 5
@@ -56,19 +57,24 @@ def work(
             run = run_for(store.plan, episode)
             planner, scene = episode.planner, run.task.scene
             attempt = runner.run(run, folder.episode_id(episode), folder.bag(episode), stop)
-            if attempt.cancelled:
-                store.give_back(episode, name, time.time())
-            elif attempt.judged and attempt.trajectory is not None:
-                failures = 0
-                store.finish(episode, attempt.trajectory, attempt.live_scores_json, time.time(), attempt.seconds)
-            else:
-                failures += 1
-                store.fail(episode, name, attempt.cause, time.time(), max_tries, attempt.trajectory)
-                if failures >= FAILURES_IN_A_ROW:
-                    return WorkerExit.FAILURES
+            record_attempt(store, episode, name, attempt, max_tries)
+            if not attempt.cancelled:
+                failures = 0 if attempt.judged else failures + 1
+            if failures >= FAILURES_IN_A_ROW:
+                return WorkerExit.FAILURES
             if resident_megabytes() > max_megabytes:
                 return WorkerExit.RECYCLE
     return WorkerExit.STOPPED
+
+
+def record_attempt(store: RunStore, episode: Episode, worker: str, attempt: Attempt, max_tries: int) -> None:
+    """Enter how ``worker``'s try of ``episode`` went."""
+    if attempt.cancelled:
+        store.give_back(episode, worker, time.time())
+    elif attempt.judged and attempt.trajectory is not None:
+        store.finish(episode, attempt.trajectory, attempt.live_scores_json, time.time(), attempt.seconds)
+    else:
+        store.fail(episode, worker, attempt.cause, time.time(), max_tries, attempt.trajectory)
 
 
 @click.command()
@@ -77,7 +83,7 @@ def work(
 @click.option("--max-tries", type=int, required=True)
 @click.option("--max-megabytes", type=float, required=True)
 def main(folder: Path, name: str, max_tries: int, max_megabytes: float) -> None:
-    """Started by `homie_bringup.evaluation`."""
+    """Started by `homie_bringup.local_workers`."""
     with stop_on_signals() as stop:
         sys.exit(work(EvaluationFolder(folder), name, max_tries, max_megabytes, stop))
 

@@ -3,9 +3,10 @@
 runs/<name>/
     run.sqlite                        the plan and a record for every episode (homie_eval.runs.store)
     lock                              held by the one process that works on the run on this machine
-    log/<worker>.log                  what each worker wrote
+    log/<worker>.log                  what each worker on this machine wrote
     report.html                       the results, for people
     episodes/<planner>/<task>/trial<n>/bag/  report.html
+    episodes/<planner>/<task>/trial<n>/bag_place.txt    instead, HOST:PATH of a bag that stayed on another machine
     tables.tex  metrics.csv  episodes.csv  results.json     when it is finished, or asked for
 """
 
@@ -50,6 +51,10 @@ class EvaluationFolder:
 
     def bag(self, episode: Episode) -> Path:
         return self.episodes / episode.planner / episode.task / f"trial{episode.trial}" / "bag"
+
+    def bag_place(self, episode: Episode) -> Path:
+        """The file that says where the bag is, if it is on another machine."""
+        return self.bag(episode).with_name("bag_place.txt")
 
     @property
     def report(self) -> Path:

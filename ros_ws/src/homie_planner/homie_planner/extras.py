@@ -1,4 +1,4 @@
-"""Libraries that only some planners need. They are installed when asked for: ``make extra-openai``."""
+"""Libraries that only some planners and runs need. They are installed when asked for: ``make extra-openai``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from homie_planner.backend import PlannerError
 
 
 class MissingExtra(PlannerError):
-    """A planner needs a library that is not installed. The text names the command that installs it."""
+    """What was asked for needs a library that is not installed. The text names the command that installs it."""
 
 
 def require(module: str, extra: str) -> ModuleType:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 PROFILE_VARIABLE = "FASTRTPS_DEFAULT_PROFILES_FILE"
@@ -15,3 +16,12 @@ def profile_path() -> Path:
     costs 10 ms each time), and lets the others notice within seconds that a process was killed (20 s by default).
     """
     return Path(__file__).with_name("fastdds_profile.xml")
+
+
+def set_transport_defaults() -> None:
+    """Let the ROS nodes of this process, and of those it starts, use the profile and keep to this machine.
+
+    What the environment says already stays.
+    """
+    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    os.environ.setdefault(PROFILE_VARIABLE, str(profile_path()))
