@@ -187,3 +187,28 @@ def test_any_walk_keeps_the_state_consistent(choices: list[int]) -> None:
         held = [id for id, parent in zip(domain.movable, after.parents, strict=True) if parent == "gripper"]
         assert held == ([after.held] if after.held else [])
         state = after
+
+
+def two_bowls() -> WorldState:
+    bowls = [thing(f"bowl_{number}", "bowl", at=(0.2, 3.0, 0.9), parent="brown_table") for number in (1, 2)]
+    return replace(kitchen(), objects=(*kitchen().objects, *bowls))
+
+
+def test_what_is_in_the_hand_goes_into_nothing_that_it_holds() -> None:
+    plan = [Act("Go to", "brown_table"), Act("Pick", "bowl_2"), Act("Put", "bowl_2", "bowl_1"), Act("Pick", "bowl_1")]
+    domain, state = run(two_bowls(), *plan)
+    assert domain.check(state, Act("Put", "bowl_1", "bowl_2")) is ErrorCode.NOT_INTERACTIVE
+    assert domain.check(state, Act("Put", "bowl_1", "brown_table")) is None
+
+
+@given(st.lists(st.integers(0, 10_000), max_size=40))
+def test_nothing_is_ever_inside_itself(choices: list[int]) -> None:
+    domain, state = from_world(two_bowls())
+    for choice in choices:
+        following = list(domain.successors(state))
+        _, state = following[choice % len(following)]
+        for id in domain.movable:
+            above = domain.parent(state, id)
+            for _ in range(len(domain.movable)):
+                assert above != id
+                above = domain.parent(state, above) if above else ""

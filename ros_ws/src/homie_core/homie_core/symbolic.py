@@ -96,6 +96,14 @@ class Domain:
             id = self.parent(state, id)
         return False
 
+    def _is_in_hand(self, state: State, id: str) -> bool:
+        """Whether ``id`` is held, directly or inside a vessel that is."""
+        while id:
+            if id == state.held:
+                return True
+            id = self.parent(state, id)
+        return False
+
     def check(self, state: State, act: Act) -> ErrorCode | None:
         """Why ``act`` cannot be done now, or None if it can."""
         if act.verb not in _CHECKS:
@@ -166,7 +174,7 @@ class Domain:
     def _check_put(self, state: State, act: Act) -> ErrorCode | None:
         if self.is_closed(state, act.destination) or self.inside_closed(state, act.destination):
             return ErrorCode.CONTAINER_CLOSED
-        into_itself = act.destination == state.held
+        into_itself = self._is_in_hand(state, act.destination)
         if act.target != state.held or act.destination not in self._receptacle_set or into_itself:
             return ErrorCode.NOT_INTERACTIVE
         return None if self.is_near(state, act.destination) else ErrorCode.TOO_FAR

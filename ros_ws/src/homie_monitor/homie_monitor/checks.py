@@ -301,7 +301,7 @@ def _interaction_fault(verb: Verb, subtask: Subtask, targets: Targets, state: Wo
         detail = f"the hand holds {state.held}, not {thing.id}"
         return _fault(ErrorCode.NOT_INTERACTIVE, subtask, subtask.target, detail)
     receptacle = state[targets.receptacle_id]
-    if not receptacle.is_receptacle or receptacle.id == thing.id:
+    if not receptacle.is_receptacle or receptacle.id in (thing.id, *state.contents_of(thing.id)):
         return _fault(ErrorCode.NOT_INTERACTIVE, subtask, subtask.destination, f"{receptacle.id} is no receptacle")
     return None
 
