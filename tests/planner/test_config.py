@@ -76,5 +76,5 @@ def test_wrong_files(tmp_path: Path) -> None:
 
 
 def test_a_backend_checks_its_own_options() -> None:
-    with pytest.raises(PlannerError, match="options of planner expert: speed is unknown; allowed: none"):
-        make_planner(read_config("expert", ["options.speed=3"]))
+    with pytest.raises(PlannerError, match="options of planner replay: speed is unknown; allowed: none"):
+        make_planner(read_config("replay:case_1", ["options.speed=3"]))
