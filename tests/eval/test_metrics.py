@@ -16,29 +16,12 @@ from homie_core.subtask import parse_brackets
 from homie_eval.emmoe.metrics import METRICS, EpisodeScore, ErrorTable, Ratio, Summary, aggregate, score_episode
 from homie_eval.emmoe.tasks import Task, load_task
 from homie_eval.trajectory import Trajectory
-from support.trajectories import APPENDIX_C_1, info, steps_of
+from support.trajectories import APPENDIX_C_1, APPENDIX_C_2, info, steps_of
 from support.worlds import kitchen
 
 DRAWER = load_task("84")
 YELLOW_BOX = load_task("39")
 GREEN_CAN = load_task("100")
-
-C2 = """(1) [Go to, kitchen_counter](success)
-(2) [Go to, yellow_box](success)
-(3) [Pick, yellow_box](success)
-(4) [Go to, fridge](success)
-(5) [Put, yellow_box, fridge](fail)
-(6) [Open, fridge](fail)
-(7) [Go to, kitchen_counter](success)
-(8) [Put, yellow_box, kitchen_counter](success)
-(9) [Go to, fridge](success)
-(10) [Open, fridge](success)
-(11) [Go to, kitchen_counter](success)
-(12) [Pick, yellow_box](success)
-(13) [Go to, fridge](success)
-(14) [Put, yellow_box, fridge](success)
-(15) [Close, fridge](success)
-(16) [End]"""
 
 CASE_1 = """(1) Go to, green_can(success) (2) Pick, green_can(success) (3) Go to, fridge(success)
 (4) Put, green_can, fridge(fail) (5) Open, fridge(fail) (6) Go to, brown_table(success)
@@ -109,14 +92,14 @@ def test_appendix_c_1_task_progress_of_the_unfinished_run() -> None:
 
 
 def test_appendix_c_2_success_with_end() -> None:
-    scored = score(C2, YELLOW_BOX)
+    scored = score(APPENDIX_C_2, YELLOW_BOX)
     assert scored.success and scored.ended
     assert number(scored, "SER") == 1
     assert number(scored, "PLWSR") == 7 / 16
 
 
 def test_appendix_c_3_re_plans_count_whatever_becomes_of_them() -> None:
-    good, bad = score(C2, YELLOW_BOX), score(APPENDIX_C_1, DRAWER, Outcome.STEP_LIMIT)
+    good, bad = score(APPENDIX_C_2, YELLOW_BOX), score(APPENDIX_C_1, DRAWER, Outcome.STEP_LIMIT)
     assert good.replans == 2
     assert bad.replans == 9
     assert number(good, "SRR") == 1
@@ -245,7 +228,7 @@ def test_nothing_to_pool_is_not_defined() -> None:
 
 def test_pooled_values_are_means_of_single_ones_where_the_paper_says_so() -> None:
     limit = Outcome.STEP_LIMIT
-    scores = [score(C2, YELLOW_BOX), score(CASE_3, YELLOW_BOX, limit), score(APPENDIX_C_1, DRAWER, limit)]
+    scores = [score(APPENDIX_C_2, YELLOW_BOX), score(CASE_3, YELLOW_BOX, limit), score(APPENDIX_C_1, DRAWER, limit)]
     values = aggregate(scores).values
     assert values["SR"].number == 1 / 3
     assert values["TP"].number == math.fsum([1, 0.4, 0.5]) / 3
@@ -307,7 +290,7 @@ def test_the_papers_error_shares_from_their_counts(
 
 
 def test_errors_are_split_by_the_success_of_their_trajectory() -> None:
-    summary = aggregate([score(C2, YELLOW_BOX), score(APPENDIX_C_1, DRAWER, Outcome.STEP_LIMIT)])
+    summary = aggregate([score(APPENDIX_C_2, YELLOW_BOX), score(APPENDIX_C_1, DRAWER, Outcome.STEP_LIMIT)])
     assert (summary.successful_errors.total, summary.successful_errors.executed) == (2, 15)
     assert (summary.failed_errors.total, summary.failed_errors.executed) == (9, 20)
 

@@ -9,25 +9,9 @@ from homie_eval.emmoe.metrics import score_episode
 from homie_eval.emmoe.published import assumed_skill_rate, published_score, published_summary
 from homie_eval.emmoe.tasks import load_task
 from homie_eval.trajectory import Trajectory
-from support.trajectories import APPENDIX_C_1, info, result, steps_of
+from support.trajectories import APPENDIX_C_1, APPENDIX_C_2, info, result, steps_of
 
 DRAWER, FRIDGE = load_task("84"), load_task("39")
-APPENDIX_C_2 = """(1) [Go to, kitchen_counter](success)
-(2) [Go to, yellow_box](success)
-(3) [Pick, yellow_box](success)
-(4) [Go to, fridge](success)
-(5) [Put, yellow_box, fridge](fail)
-(6) [Open, fridge](fail)
-(7) [Go to, kitchen_counter](success)
-(8) [Put, yellow_box, kitchen_counter](success)
-(9) [Go to, fridge](success)
-(10) [Open, fridge](success)
-(11) [Go to, kitchen_counter](success)
-(12) [Pick, yellow_box](success)
-(13) [Go to, fridge](success)
-(14) [Put, yellow_box, fridge](success)
-(15) [Close, fridge](success)
-(16) [End]"""
 
 
 def trajectory(text: str, outcome: Outcome = Outcome.ENDED, trial: int = 3, last: str = "") -> Trajectory:

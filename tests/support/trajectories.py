@@ -31,6 +31,24 @@ APPENDIX_C_1 = """(1) [Go to, kitchen](success)
 (20) [Go to, kitchen_counter](success)"""
 """The unfinished run of the paper's appendix C.1."""
 
+APPENDIX_C_2 = """(1) [Go to, kitchen_counter](success)
+(2) [Go to, yellow_box](success)
+(3) [Pick, yellow_box](success)
+(4) [Go to, fridge](success)
+(5) [Put, yellow_box, fridge](fail)
+(6) [Open, fridge](fail)
+(7) [Go to, kitchen_counter](success)
+(8) [Put, yellow_box, kitchen_counter](success)
+(9) [Go to, fridge](success)
+(10) [Open, fridge](success)
+(11) [Go to, kitchen_counter](success)
+(12) [Pick, yellow_box](success)
+(13) [Go to, fridge](success)
+(14) [Put, yellow_box, fridge](success)
+(15) [Close, fridge](success)
+(16) [End]"""
+"""The finished run of the paper's appendix C.2, for "take a yellow box and put it into the fridge"."""
+
 _LINE = re.compile(r"\(\d+\)\s*\[?(?P<inside>[^\[\]()]*)\]?\s*(?:\((?P<result>success|fail)\))?")
 
 
