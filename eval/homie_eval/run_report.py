@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from markupsafe import Markup
+from pydantic import JsonValue
 
 from homie_core.errors import ErrorCode
 from homie_eval.emmoe.costs import cost_table
@@ -117,8 +118,13 @@ def _facts(results: RunResults) -> list[tuple[str, str]]:
     return facts
 
 
+def _texts(value: JsonValue) -> list[str]:
+    """A list of texts in a plan's settings; empty if there is none."""
+    return [str(item) for item in value] if isinstance(value, list) else []
+
+
 def _plain(value: object) -> str:
-    return "none" if value in ("", None) else str(value).replace("_", " ")
+    return "none" if value in ("", None, []) else str(value).replace("_", " ")
 
 
 def _planner(planner: PlannerResults, results: RunResults) -> dict[str, object]:
@@ -126,7 +132,7 @@ def _planner(planner: PlannerResults, results: RunResults) -> dict[str, object]:
     settings = results.plan.planner_of[planner.label].settings
     return {
         "label": planner.label,
-        "name": str(settings.get("planner", "")),
+        "name": " ".join([str(settings.get("planner", "")), *_texts(settings.get("planner_options"))]),
         "total": len(planner.episodes),
         "done": states[State.DONE],
         "failed": states[State.FAILED],

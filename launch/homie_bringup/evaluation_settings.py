@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, field_validator
 
 from homie_bringup.settings import Run, Settings, SettingsError, Skills, Views, one_line, run_of
 from homie_bringup.task_goal import BENCHMARK
 from homie_core.episode import STEP_LIMIT, Setting
 from homie_eval.emmoe.tasks import Split, Task, TaskError, load_task, shipped_tasks
 from homie_eval.runs.plan import Episode, Planner, RunPlan, Shard
+from homie_planner.backend import PlannerError
+from homie_planner.config import read_config
 
 SUITES = (BENCHMARK,)
 SPLITS: tuple[str, ...] = get_args(Split)
@@ -100,14 +103,23 @@ def run_for(plan: RunPlan, episode: Episode) -> Run:
 
 
 def _planner(text: str, options: Sequence[str]) -> Planner:
-    """``LABEL=PLANNER``; without a label, one is made from the planner's name or its file's."""
+    """``LABEL=PLANNER``; without a label, one is made from the planner's name or its file's.
+
+    What a file says goes into the plan: a run that is gone on with does not change with the file.
+    """
     label, equals, planner = text.partition("=")
     if not equals:
         planner = text
         label = Path(text).stem if text.endswith((".yaml", ".yml")) else text
         label = re.sub(r"[^A-Za-z0-9._+-]+", "_", label).strip("_")
     try:
-        return Planner(label=label, settings={"planner": planner, "planner_options": list(options)})
+        config = read_config(planner, options)
+    except PlannerError as error:
+        raise SettingsError(str(error)) from error
+    fields = config.model_dump(mode="json", exclude={"planner"}, exclude_defaults=True)
+    written: list[JsonValue] = [f"{name}={json.dumps(value)}" for name, value in fields.items()]
+    try:
+        return Planner(label=label, settings={"planner": config.planner, "planner_options": written})
     except ValidationError as error:
         raise SettingsError(
             f"planner {text!r}: the label {label!r} must be up to 64 letters, digits and . _ + -, the first no sign"

@@ -46,6 +46,20 @@ def test_labels(tmp_path: Path) -> None:
     assert [planner.label for planner in made.planners] == ["expert", "again", "replay_case_1", "my_model"]
 
 
+def test_a_plan_does_not_change_with_the_file_that_it_was_made_of(tmp_path: Path) -> None:
+    file = tmp_path / "my_model.yaml"
+    lines = ("options: {forget: 0.5}", "instruction: {history_window: 3}", "prices: {input: 1, output: 2}")
+    file.write_text("\n".join(("planner: expert", *lines)))
+    made = plan(planners=(str(file),), planner_options=("repair=false", "instruction.image_size=64"), tasks="33")
+    before = run_for(made, made.episodes[0]).planner
+    file.write_text("planner: replay:case_1\n")
+    again = run_for(RunPlan.model_validate_json(made.model_dump_json()), made.episodes[0]).planner
+    assert again == before
+    assert (again.planner, again.options, again.repair) == ("expert", {"forget": 0.5}, False)
+    assert (again.instruction.history_window, again.instruction.image_size) == (3, 64)
+    assert again.prices is not None and again.prices.output == 2.0
+
+
 def test_every_episode_gets_the_settings_of_the_run(tmp_path: Path) -> None:
     made = plan(tasks="33", skills="oracle", success_rates="pick=0.5", max_steps=7, planner_options=("repair=false",))
     episode = made.episodes[-1]
