@@ -10,10 +10,8 @@ from pathlib import Path
 
 import click
 
+from homie_bringup.exit_codes import EXIT_BAD_INPUT, EXIT_INTERRUPTED
 from homie_ros.fastdds import set_transport_defaults
-
-EXIT_BAD_INPUT = 2
-EXIT_INTERRUPTED = 130
 
 BAG = click.Path(path_type=Path)
 PAGES = click.Choice(["all", "failed", "none"])

@@ -13,6 +13,7 @@ from rich.console import Console
 from homie_bringup.composition import Composition
 from homie_bringup.domain import run_domain
 from homie_bringup.episode_client import EPISODE_SECONDS, EpisodeClientNode, Graph
+from homie_bringup.exit_codes import EXIT_INFRASTRUCTURE, EXIT_INTERRUPTED, EXIT_OK
 from homie_bringup.graph import NodeSpec, simulation_graph
 from homie_bringup.pages import write_pages
 from homie_bringup.processes import Processes
@@ -27,10 +28,6 @@ from homie_ros.errors import InfrastructureError
 from homie_ros.node_host import NodeHost
 
 _KINDS = {".html": "report", ".mp4": "video"}
-
-EXIT_OK = 0
-EXIT_INFRASTRUCTURE = 1
-EXIT_INTERRUPTED = 130
 
 
 class Layout(StrEnum):

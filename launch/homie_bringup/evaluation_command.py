@@ -14,6 +14,7 @@ from rich.console import Console
 from homie_bringup.evaluation import Evaluation, EvaluationError, Workers, new_evaluation_folder
 from homie_bringup.evaluation_progress import ProgressDisplay
 from homie_bringup.evaluation_settings import SUITES, make_plan
+from homie_bringup.exit_codes import EXIT_INFRASTRUCTURE, EXIT_INTERRUPTED, EXIT_OK
 from homie_bringup.local_workers import LocalWorkers
 from homie_bringup.ray_cluster import RayCluster, RayOptions
 from homie_bringup.remote_workers import RemoteWorkers
@@ -27,10 +28,6 @@ from homie_eval.runs.evaluation_folder import EvaluationFolder, RunIsLocked
 from homie_eval.runs.plan import RunPlan
 from homie_eval.runs.store import RunStore, State, StoreError
 from homie_planner.versions import versions
-
-EXIT_OK = 0
-EXIT_INFRASTRUCTURE = 1
-EXIT_INTERRUPTED = 130
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from homie_core import names
 from homie_core.episode import Step
 from homie_core.key_path import KeyPath, task_progress
 from homie_core.subtask import Subtask
-from homie_eval.emmoe.suite import LONG_HORIZON, faults, load_suite
-from homie_eval.emmoe.tasks import Task
+from homie_eval.emmoe.suite import faults, load_suite
+from homie_eval.emmoe.tasks import LONG_HORIZON, Task
 
 PAPERS_LIST = (Path(__file__).parent / "appendix_b3.txt").read_text().splitlines()
 SUITE = load_suite()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import mink
 import mujoco
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from homie_core import fetch
 from homie_sim.commands import JointTrajectoryCommand, Outcome, run
 from homie_sim.house import House, load_house
+from homie_sim.rendering import RenderError
 from homie_sim.world import MujocoWorld
 
 Array = NDArray[np.float64]
@@ -71,3 +72,15 @@ def reach(shared_world: MujocoWorld) -> Reach:
         return outcome
 
     return move
+
+
+@pytest.fixture(scope="module")
+def drawn(house: House) -> Iterator[MujocoWorld]:
+    """A world that draws; skips where no library to draw with is there."""
+    world = MujocoWorld(house, render=True)
+    try:
+        world.viewer  # noqa: B018 - opens it
+    except RenderError as error:
+        pytest.skip(str(error))
+    yield world
+    world.close()

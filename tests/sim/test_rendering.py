@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Iterator
 
 import mujoco
 import numpy as np
@@ -14,7 +13,6 @@ from numpy.typing import NDArray
 from homie_sim.fetch_model import ROBOT_GROUP
 from homie_sim.furniture.parts import DECORATION_GROUP
 from homie_sim.gl import choose_backend
-from homie_sim.house import House
 from homie_sim.house_builder import CUTAWAY_GROUP
 from homie_sim.rendering import (
     TOP_FOV,
@@ -29,17 +27,6 @@ from homie_sim.rendering import (
     view_cameras,
 )
 from homie_sim.world import MujocoWorld
-
-
-@pytest.fixture(scope="module")
-def drawn(house: House) -> Iterator[MujocoWorld]:
-    world = MujocoWorld(house, render=True)
-    try:
-        world.viewer  # noqa: B018 - opens it
-    except RenderError as error:
-        pytest.skip(str(error))
-    yield world
-    world.close()
 
 
 def test_four_different_pictures(drawn: MujocoWorld) -> None:

@@ -20,13 +20,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
-from homie_eval.emmoe.tasks import Split, Task, TaskError, load_task, shipped_tasks
+from homie_eval.emmoe.tasks import LONG_HORIZON, Split, Task, TaskError, load_task, shipped_tasks
 
 NUMBERS = range(1, 101)
 SPLIT_SIZES: dict[Split, int] = {"train": 90, "test": 10}
-
-LONG_HORIZON = 10
-"""Subtasks from which on a task is long-horizon (paper, section 2.2)."""
 
 
 @dataclass(frozen=True, slots=True)

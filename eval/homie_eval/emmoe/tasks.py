@@ -22,6 +22,9 @@ from homie_core import goals, key_path, yaml_file
 Attribute = Literal["short_horizon", "long_horizon", "open_ended", "logical", "human_style"]
 """Kinds of tasks (paper, section 2.2). A task may have several."""
 
+LONG_HORIZON = 10
+"""Subtasks from which on a task is long-horizon (paper, section 2.2)."""
+
 Split = Literal["train", "test"]
 """Parts of the suite: tasks to learn from, and tasks to be tested on."""
 

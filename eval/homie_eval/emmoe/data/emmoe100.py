@@ -24,7 +24,7 @@ from homie_core.episode import EpisodeInfo, EpisodeResult, Outcome
 from homie_core.key_path import KeyPath, KeyPathError, expand
 from homie_core.world_state import WorldState
 from homie_eval.emmoe.data.info_file import Demonstration, InfoFileError, format_info, parse_info
-from homie_eval.emmoe.tasks import Split, Task, TaskError, from_json
+from homie_eval.emmoe.tasks import LONG_HORIZON, Split, Task, TaskError, from_json
 from homie_eval.trajectory import Trajectory
 
 VIEWS = ("front", "left", "back", "right")
@@ -87,10 +87,6 @@ class Sample:
             expert_length=max(1, self.demonstration.length),
             split=self.split,
         )
-
-
-LONG_HORIZON = 10
-"""Subtasks from which on a task is long-horizon (paper, section 2.2)."""
 
 
 @dataclass(frozen=True, slots=True)
